@@ -1,0 +1,36 @@
+# Two commands matter: `make demo` and `make test`. Both set up all they need.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+STAMP   = $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint clean
+
+help:
+	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
+	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
+	@echo "make lint   only the checks that need no server"
+	@echo "make setup  the virtual environment in $(VENV)"
+
+$(STAMP): pyproject.toml constraints.txt requirements-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' -r requirements-dev.txt
+	@touch $(STAMP)
+
+setup: $(STAMP)
+
+demo: setup
+	$(BIN)/howdah demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint
+	$(BIN)/pytest -n 2 --dist loadgroup $(TESTS)
+
+clean:
+	rm -rf $(VENV) .howdah build dist

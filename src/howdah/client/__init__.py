@@ -1,0 +1,1 @@
+"""What application code says: enqueue, look up, wait, cancel, retry; blocking and async from one implementation."""

@@ -1,0 +1,1 @@
+"""The only room that knows psycopg: statements from .sql files, connections, migrations, error translation."""

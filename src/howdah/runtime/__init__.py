@@ -1,0 +1,1 @@
+"""Concurrency tools that know neither jobs nor SQL."""

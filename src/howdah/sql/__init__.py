@@ -1,0 +1,1 @@
+"""Every byte of SQL, in .sql files: migrations and queries. No Python beside this line."""

@@ -1,0 +1,1 @@
+"""Claim, run, acknowledge, and stop without losing anything. Every write of a claim carries its lease."""
