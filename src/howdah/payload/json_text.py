@@ -1,0 +1,54 @@
+"""Any value as compact JSON text, and the text as plain values."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from howdah.model.errors import PayloadError
+from howdah.payload.fault import Fault
+from howdah.payload.flatten import MAX_DEPTH, Keeping, TooLarge, Walk
+
+__all__ = ["MAX_DEPTH", "from_json", "to_json", "too_large", "write_text"]
+
+_encoder = msgspec.json.Encoder()
+
+
+def to_json(value: object, *, what: str, limit: int = 262_144) -> str:
+    """The value as compact JSON text of at most `limit` bytes; `what` says in an error whose value it is."""
+    try:
+        flat = Walk(Keeping.SHOWN, limit).flatten(value, 0)
+    except Fault as fault:
+        raise PayloadError(f"{what}: {fault.path()} {fault.reason}") from None
+    except TooLarge:
+        raise PayloadError(too_large(what, f"more than {limit:,}", limit)) from None
+    return write_text(flat, what=what, limit=limit)
+
+
+def from_json(text: str | bytes) -> object:
+    """The plain value of a JSON text."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise PayloadError(f"this is not JSON that can be read: {error}") from error
+
+
+def write_text(flat: object, *, what: str, limit: int) -> str:
+    """The text of a value that has been through a walk."""
+    data = _encoder.encode(flat)
+    if len(data) > limit:
+        raise PayloadError(too_large(what, f"{len(data):,}", limit))
+    return data.decode()
+
+
+def too_large(what: str, size: str, limit: int) -> str:
+    """The message for a value over the limit."""
+    return (
+        f"{what}: the value takes {size} bytes as JSON, and the limit is {limit:,}; "
+        "store it elsewhere and pass a reference to it"
+    )
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
