@@ -1,0 +1,136 @@
+"""The process that stops the server when its last user has left.
+
+Run by path (`python -I -S keeper.py '<order>'`) and importing the standard library only, because it is
+there for as long as the server is, and should weigh little.
+
+    waiting    blocked in an exclusive flock on users.lock, which every user holds shared
+    stopping   it has that lock: no user is left, and none can come before it lets go
+    gone       keeper.lock is let go first, users.lock after it: the next user sees that there is no keeper
+
+If "stay" is set when the last user leaves, it lets go again and looks once a second. A killed keeper harms
+nobody: the next user to come or leave starts another one for the server that runs.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+# A fast shutdown waits for a checkpoint; a laptop's disk may be slow. No better origin than that.
+FAST_SECONDS = 60.0
+IMMEDIATE_SECONDS = 20.0
+LOG_LIMIT = 10 * 1024 * 1024
+LOG_CHECK_SECONDS = 30.0
+
+
+def keep(order: dict[str, str]) -> None:
+    """Hold keeper.lock (inherited) until the server is stopped."""
+    users = os.open(order["users_lock"], os.O_RDWR | os.O_CREAT, 0o600)
+    signal.signal(signal.SIGALRM, lambda *_: trim_log(order["log"]))
+    signal.setitimer(signal.ITIMER_REAL, LOG_CHECK_SECONDS, LOG_CHECK_SECONDS)
+    while True:
+        fcntl.flock(users, fcntl.LOCK_EX)
+        # With users.lock held, nobody is in the middle of a start: a free server.lock means no server.
+        if not os.path.exists(order["stay_mark"]) or all_gone(order["server_lock"]):
+            break
+        fcntl.flock(users, fcntl.LOCK_UN)
+        time.sleep(1.0)
+    stop_server(order["data"], order["server_lock"], order["cluster"])
+    os.close(int(order["keeper_descriptor"]))
+    os.close(users)
+
+
+def stop_server(data: str, server_lock: str, cluster: str) -> bool:
+    """Fast stop, then immediate stop; True once no process of the server is left."""
+    began = time.monotonic()
+    told: set[tuple[int, int]] = set()
+    while not all_gone(server_lock):
+        elapsed = time.monotonic() - began
+        if elapsed > FAST_SECONDS + IMMEDIATE_SECONDS:
+            return False
+        how = signal.SIGINT if elapsed < FAST_SECONDS else signal.SIGQUIT
+        pid = postmaster_pid(data)
+        if pid is not None and (pid, how) not in told:
+            told.add((pid, how))
+            send(pid, how)
+        elif pid is None and elapsed > 1.0:
+            end_orphans(cluster)
+        time.sleep(0.01)
+    return True
+
+
+def all_gone(server_lock: str) -> bool:
+    """Every process of the server holds this lock, by inheritance."""
+    try:
+        descriptor = os.open(server_lock, os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def postmaster_pid(data: str) -> int | None:
+    """The process named in postmaster.pid, if it is a server for this data and not a reused number."""
+    try:
+        with open(os.path.join(data, "postmaster.pid")) as file:
+            pid = int(file.readline())
+    except (OSError, ValueError):
+        return None
+    return pid if pid > 1 and data in arguments_of(pid) else None
+
+
+def arguments_of(pid: int) -> list[str]:
+    """The command line, which, unlike the working directory, may be read without any privilege."""
+    if os.path.isdir("/proc/self"):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return [os.fsdecode(word) for word in file.read().split(b"\0")]
+        except OSError:
+            return []
+    before, separator, after = listing("-o", "command=", "-p", str(pid)).strip().partition(" -D ")
+    return [before, "-D", after.split(" -c ")[0]] if separator else [before]
+
+
+def end_orphans(cluster: str) -> None:
+    """Kill what a killed postmaster left behind: a busy backend does not look whether it still lives.
+
+    Until they are gone no new server may touch the data, and they have nobody left to answer to.
+    """
+    for pid in all_processes():
+        if " ".join(arguments_of(pid)).startswith(f"postgres: {cluster}:"):
+            send(pid, signal.SIGKILL)
+
+
+def all_processes() -> list[int]:
+    if os.path.isdir("/proc/self"):
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(word) for word in listing("-A", "-o", "pid=").split()]
+
+
+def listing(*options: str) -> str:
+    return subprocess.run(["/bin/ps", "-ww", *options], capture_output=True, text=True, check=False).stdout
+
+
+def send(pid: int, how: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, how)
+
+
+def trim_log(log: str) -> None:
+    """Start the log over when it is too long; the server appends, so it goes on at the new end."""
+    with contextlib.suppress(OSError):
+        if os.stat(log).st_size > LOG_LIMIT:
+            os.truncate(log, 0)
+
+
+if __name__ == "__main__":
+    keep(json.loads(sys.argv[1]))
