@@ -1,0 +1,148 @@
+"""The client: every request of application code, blocking and async, over one set of operations."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from howdah.client import store
+from howdah.db.sessions import Sessions, run_on, run_on_async
+from howdah.model.errors import JobBusy, JobNotFound, WaitTimeout
+from howdah.model.job import JobEvent, JobRecord
+from howdah.model.options import JobOptions
+
+
+class Client:
+    """What application code asks; methods that begin with `a` are for async code and otherwise the same."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def enqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
+        """Put one job into the queue, in the caller's transaction if `conn` is given."""
+        if conn is not None:
+            run_on(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options))
+        else:
+            self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options))
+
+    async def aenqueue(
+        self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None
+    ) -> None:
+        """Put one job into the queue, in the caller's transaction if `conn` is given."""
+        if conn is not None:
+            await run_on_async(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options))
+        else:
+            await self._sessions.run_async(lambda: store.enqueue(job_id, job_type, data, options))
+
+    def enqueue_many(
+        self, ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, conn: object = None
+    ) -> None:
+        """Put many jobs into the queue, all or none."""
+        if conn is not None:
+            run_on(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
+            return
+        operations = _first_by_copy(ids, job_type, data, options)
+        self._sessions.run(lambda: next(operations), transaction=True)
+
+    async def aenqueue_many(
+        self, ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, conn: object = None
+    ) -> None:
+        """Put many jobs into the queue, all or none."""
+        if conn is not None:
+            await run_on_async(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
+            return
+        operations = _first_by_copy(ids, job_type, data, options)
+        await self._sessions.run_async(lambda: next(operations), transaction=True)
+
+    def get(self, job_id: UUID) -> JobRecord:
+        """The job as it stands."""
+        return _found(job_id, self._sessions.run(lambda: store.get_job(job_id)))
+
+    async def aget(self, job_id: UUID) -> JobRecord:
+        """The job as it stands."""
+        return _found(job_id, await self._sessions.run_async(lambda: store.get_job(job_id)))
+
+    def wait(self, job_id: UUID, timeout: float | None) -> JobRecord:
+        """Wait until the job has ended."""
+        for pause in _pauses(job_id, timeout):
+            status = self._sessions.run(lambda: store.get_status(job_id))
+            if status is None or status.finished:
+                break
+            time.sleep(pause)
+        return self.get(job_id)
+
+    async def await_(self, job_id: UUID, timeout: float | None) -> JobRecord:
+        """Wait until the job has ended."""
+        for pause in _pauses(job_id, timeout):
+            status = await self._sessions.run_async(lambda: store.get_status(job_id))
+            if status is None or status.finished:
+                break
+            await asyncio.sleep(pause)
+        return await self.aget(job_id)
+
+    def events(self, job_id: UUID, after: int = 0) -> list[JobEvent]:
+        """The job's events, in order."""
+        return self._sessions.run(lambda: store.list_events(job_id, after))
+
+    async def aevents(self, job_id: UUID, after: int = 0) -> list[JobEvent]:
+        """The job's events, in order."""
+        return await self._sessions.run_async(lambda: store.list_events(job_id, after))
+
+    def cancel(self, job_id: UUID) -> bool:
+        """Cancel the job: at once if it waits, by request if it runs. False: it had ended already."""
+        return _cancelled(job_id, self._sessions.run(lambda: store.cancel(job_id)))
+
+    async def acancel(self, job_id: UUID) -> bool:
+        """Cancel the job: at once if it waits, by request if it runs. False: it had ended already."""
+        return _cancelled(job_id, await self._sessions.run_async(lambda: store.cancel(job_id)))
+
+    def retry(self, job_id: UUID) -> None:
+        """Run a finished job again, or a waiting one now."""
+        _retried(job_id, self._sessions.run(lambda: store.retry(job_id)))
+
+    async def aretry(self, job_id: UUID) -> None:
+        """Run a finished job again, or a waiting one now."""
+        _retried(job_id, await self._sessions.run_async(lambda: store.retry(job_id)))
+
+
+def _first_by_copy(
+    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions
+) -> Iterator[store.Operation[None]]:
+    # After a broken connection nobody knows whether the COPY was committed: repeat in the form that leaves existing ids.
+    yield store.enqueue_many(ids, job_type, data, options)
+    while True:
+        yield store.repeat_many(ids, job_type, data, options)
+
+
+def _pauses(job_id: UUID, timeout: float | None) -> Iterator[float]:
+    deadline = None if timeout is None else time.monotonic() + timeout
+    pause = 0.005
+    while True:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            # The last look came after the deadline had passed with the job unfinished.
+            raise WaitTimeout(f"job {job_id} did not finish within {timeout} s; it goes on, and you may wait again")
+        yield pause * random.uniform(0.8, 1.2) if left is None else min(pause, left)  # noqa: S311 - spreads polls
+        pause = min(pause * 1.5, 0.5)
+
+
+def _found(job_id: UUID, record: JobRecord | None) -> JobRecord:
+    if record is None:
+        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+    return record
+
+
+def _cancelled(job_id: UUID, answer: str | None) -> bool:
+    if answer is None:
+        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+    return answer in ("cancelled", "requested")
+
+
+def _retried(job_id: UUID, answer: str | None) -> None:
+    if answer is None:
+        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+    if answer != "pending":
+        raise JobBusy(f"job {job_id} is {answer}: cancel it first, or wait until it has finished")

@@ -1,0 +1,72 @@
+"""The SQL files, read once, with the schema's name put in.
+
+Tables and functions are written `howdah.name` in every .sql file; that exact token is replaced by the schema in use,
+quoted, and nothing else is ever replaced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from howdah.model.errors import OptionError
+
+DEFAULT_SCHEMA = "howdah"
+_TOKEN = "howdah."  # noqa: S105 - not a password: the token that every .sql file writes before a name
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One numbered, named step of the schema."""
+
+    version: int
+    name: str
+    text: str
+
+
+class Catalog:
+    """Statements and migrations for one schema."""
+
+    def __init__(self, schema: str = DEFAULT_SCHEMA) -> None:
+        self.schema = schema
+        self._prefix = quote(schema) + "."
+
+    def text(self, name: str) -> bytes:
+        """The text of `sql/queries/<name>.sql`."""
+        return _query(name, self._prefix)
+
+    def migrations(self) -> list[Migration]:
+        """All migrations, oldest first."""
+        return [
+            Migration(version, name, text.replace(_TOKEN, self._prefix)) for version, name, text in _migrations()
+        ]
+
+    @property
+    def version(self) -> int:
+        """The schema version that this code is written for."""
+        return max(version for version, _, _ in _migrations())
+
+
+def quote(identifier: str) -> str:
+    """An identifier as PostgreSQL reads it back unchanged."""
+    if not identifier or len(identifier.encode()) > 63 or "\0" in identifier or "'" in identifier:
+        # A single quote would break the regclass literals of the migrations; nobody names a schema so.
+        raise OptionError(f"schema name {identifier!r} must have 1 to 63 bytes and no quote or NUL")
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=1024)
+def _query(name: str, prefix: str) -> bytes:
+    room, _, verb = name.partition("/")
+    return files("howdah.sql").joinpath("queries", room, f"{verb}.sql").read_text().replace(_TOKEN, prefix).encode()
+
+
+@cache
+def _migrations() -> tuple[tuple[int, str, str], ...]:
+    found = []
+    for file in files("howdah.sql").joinpath("migrations").iterdir():
+        number, _, rest = file.name.partition("_")
+        if file.name.endswith(".sql"):
+            found.append((int(number), rest.removesuffix(".sql"), file.read_text()))
+    return tuple(sorted(found))

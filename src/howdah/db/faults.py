@@ -1,0 +1,50 @@
+"""Driver errors in the user's words: what could not be used, why, and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors as pg
+
+from howdah.model.errors import DatabaseUnavailable, HowdahError, SchemaMissing
+
+#: Errors after which the same statement may succeed on another connection or a little later.
+Transient = (psycopg.OperationalError, psycopg.InterfaceError)
+
+
+def is_data_error(error: BaseException) -> bool:
+    """Whether the values were refused, so that another try with the same values cannot succeed."""
+    return isinstance(error, psycopg.DataError | psycopg.IntegrityError | pg.ProgramLimitExceeded)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the connection or the server failed, rather than the statement."""
+    return isinstance(error, Transient) and not is_data_error(error)
+
+
+def explain(error: BaseException) -> HowdahError | None:
+    """The same fault as an error that tells what to do, or None if the fault is not the user's."""
+    first = " ".join(str(error).split("\n")[0].split()) or type(error).__name__
+    if isinstance(error, pg.UndefinedTable | pg.InvalidSchemaName | pg.UndefinedFunction):
+        return SchemaMissing(f"Howdah's tables are not in this database ({first}); run `howdah migrate`")
+    if isinstance(error, pg.InsufficientPrivilege):
+        return DatabaseUnavailable(f"no rights: {first}; grant them to this role or use another")
+    if isinstance(error, pg.ReadOnlySqlTransaction):
+        return DatabaseUnavailable(f"the server is read-only, perhaps a standby ({first}); use the primary's URL")
+    if is_transient(error):
+        return DatabaseUnavailable(f"cannot use the database: {first}; check that it runs and that the URL is right")
+    return None
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise faults of the driver as errors that tell what to do."""
+    try:
+        yield
+    except psycopg.Error as error:
+        told = explain(error)
+        if told is None:
+            raise
+        raise told from error

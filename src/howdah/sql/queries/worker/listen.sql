@@ -1,0 +1,2 @@
+-- Purpose: hear the doorbell. Locks: none. Index: none. Called by: worker/listener.py
+LISTEN howdah

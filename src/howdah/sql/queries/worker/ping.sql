@@ -1,0 +1,2 @@
+-- Purpose: is this connection alive? Locks: none. Index: none. Called by: worker/listener.py
+SELECT 1

@@ -1,0 +1,197 @@
+"""What a worker asks of the database, one operation per SQL file. Every write of a claim carries its lease, and rows go
+in id order, so that two batch writers never wait for each other in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from howdah.db.op import Operation, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedJob:
+    """What a worker needs of a job that it has claimed. Fields in the order of worker/claim.sql."""
+
+    claim: int
+    id: UUID
+    lease: int
+    job_type: str
+    queue: str
+    priority: int
+    created_at: datetime
+    data: Any
+    attempts: int
+    max_attempts: int
+    errors: int
+    deaths: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A job that its handler finished; `result` is JSON text."""
+
+    id: UUID
+    lease: int
+    result: str | None
+    ran: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A claim that ends otherwise; `outcome` is one of finish_jobs' words."""
+
+    id: UUID
+    lease: int
+    outcome: str
+    error: str | None = None
+    delay: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a running job has to say."""
+
+    id: UUID
+    lease: int
+    progress: int | None
+    stage: str | None
+    ran: float
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """An event that a job published `age` seconds ago."""
+
+    id: UUID
+    lease: int
+    name: str
+    data: str | None
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a claim that was accepted as ended."""
+
+    id: UUID
+    status: str
+    run_in: float | None
+
+
+def claim(
+    worker_id: str, job_types: Sequence[str], batch: int, queues: Sequence[str], limits: Sequence[int] | None
+) -> Operation[tuple[list[ClaimedJob], float | None]]:
+    """Jobs to run, best first, and the seconds until something scheduled is due."""
+    rows = yield Statement(
+        "worker/claim",
+        {
+            "worker_id": worker_id,
+            "job_types": list(job_types),
+            "batch": batch,
+            "queues": list(queues),
+            "limits": None if limits is None else list(limits),
+        },
+    )
+    return [ClaimedJob(*row[1:]) for row in rows if row[1] is not None], rows[0][0]
+
+
+def complete(done: Sequence[Completion], claims: Sequence[int]) -> Operation[set[UUID]]:
+    """Acknowledge completions; the ids that were refused."""
+    done = sorted(done, key=_by_id)
+    rows = yield Statement(
+        "worker/complete",
+        {
+            "ids": [c.id for c in done],
+            "leases": [c.lease for c in done],
+            "results": [c.result for c in done],
+            "ran": [c.ran for c in done],
+            "claims": list(claims),
+        },
+    )
+    return set(rows[0][0])
+
+
+def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[Ended]]:
+    """End claims otherwise; what was accepted."""
+    ended = sorted(ended, key=_by_id)
+    rows = yield Statement(
+        "worker/finish",
+        {
+            "ids": [e.id for e in ended],
+            "leases": [e.lease for e in ended],
+            "outcomes": [e.outcome for e in ended],
+            "errors": [e.error for e in ended],
+            "delays": [e.delay for e in ended],
+            "claims": list(claims),
+        },
+    )
+    return [Ended(*row) for row in rows]
+
+
+def report(running: Sequence[Running]) -> Operation[set[UUID]]:
+    """That jobs are running and how far they are; the ids that were accepted."""
+    running = sorted(running, key=_by_id)
+    rows = yield Statement(
+        "worker/report",
+        {
+            "ids": [r.id for r in running],
+            "leases": [r.lease for r in running],
+            "progress": [r.progress for r in running],
+            "stages": [r.stage for r in running],
+            "ran": [r.ran for r in running],
+        },
+    )
+    return {row[0] for row in rows}
+
+
+def record_events(events: Sequence[Happening]) -> Operation[set[UUID]]:
+    """Keep events, each job's in the order given; the ids of jobs whose events were accepted."""
+    rows = yield Statement(
+        "worker/record_events",
+        {
+            "ids": [e.id for e in events],
+            "leases": [e.lease for e in events],
+            "names": [e.name for e in events],
+            "data": [e.data for e in events],
+            "ages": [e.age for e in events],
+        },
+    )
+    return {row[0] for row in rows}
+
+
+def heartbeat(worker_id: str, held: Sequence[tuple[UUID, int]]) -> Operation[dict[UUID, str]]:
+    """This worker lives; for each of its jobs 'held', 'cancel' or 'lost'."""
+    rows = yield Statement(
+        "worker/heartbeat",
+        {"worker_id": worker_id, "ids": [h[0] for h in held], "leases": [h[1] for h in held]},
+    )
+    return dict((row[0], row[1]) for row in rows)
+
+
+def register(
+    worker_id: str, silence: timedelta, queues: Sequence[str], job_types: Sequence[str], info: str
+) -> Operation[None]:
+    """A worker starts."""
+    yield Statement(
+        "worker/register",
+        {
+            "worker_id": worker_id,
+            "silence": silence,
+            "queues": list(queues),
+            "job_types": list(job_types),
+            "info": info,
+        },
+    )
+
+
+def unregister(worker_id: str) -> Operation[None]:
+    """A worker leaves."""
+    yield Statement("worker/unregister", {"worker_id": worker_id})
+
+
+def _by_id(item: Completion | Ending | Running) -> bytes:
+    return item.id.bytes
