@@ -23,12 +23,12 @@ class Unresolved:
 def resolve(function: Callable[..., object]) -> dict[str, Any]:
     """Each annotated parameter's type; Unresolved where the annotation is text that cannot be evaluated."""
     target = _annotated_function(function)
-    raw: Mapping[str, Any] = getattr(target, "__annotations__", {})
-    local = _names_where_defined(target) if any(isinstance(value, str) for value in raw.values()) else {}
     try:
-        return typing.get_type_hints(target, localns=local or None, include_extras=True)
+        return typing.get_type_hints(target, include_extras=True)
     except (NameError, AttributeError, TypeError, SyntaxError):
         # One name that exists only for a type checker must not hide the types of the other parameters.
+        raw: Mapping[str, Any] = getattr(target, "__annotations__", {})
+        local = _names_where_defined(target)
         return {name: _resolve_one(value, target, local) for name, value in raw.items()}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from howdah.payload.fault import Fault
-from howdah.payload.flatten import NATIVE_LEAVES, Keeping, Walk
+from howdah.payload.flatten import NATIVE_LEAVES, SCALARS, Keeping, Walk
 from howdah.payload.foreign import Foreign, foreign_class, foreign_type
 from howdah.payload.loss import refuse_loss
 
@@ -23,7 +23,7 @@ from howdah.payload.loss import refuse_loss
 _SCALARS: frozenset[Any] = frozenset({str, int, float, bool, types.NoneType})
 _ARRAYS: frozenset[Any] = frozenset({list, tuple, Sequence})
 _OBJECTS: frozenset[Any] = frozenset({dict, Mapping})
-_ANYTHING = (Any, object, inspect.Parameter.empty)
+_PLAIN: frozenset[Any] = _SCALARS | _ARRAYS | _OBJECTS | {Any, object}
 
 _AT = re.compile(r"(?s)(?P<reason>.*) - at `(?P<key>key` in `)?\$(?P<where>.*)`\Z")
 
@@ -48,6 +48,9 @@ class Coder:
 
     def store(self, value: object, limit: int) -> object:
         """The value as the JSON encoder takes it; raises Fault unless it will come back the same."""
+        kind = type(value)
+        if kind in self.exact:
+            return SCALARS[kind](value)
         walk = Walk(self.keeping, limit)
         # The arguments object is a level of its own, so that what is stored is never deeper than the limit.
         if self.foreign is not None:
@@ -83,9 +86,10 @@ class Coder:
 
 def coder_for(annotation: Any) -> Coder:
     """The coder of an annotation; raises Undecodable where there can be none."""
-    if any(annotation is anything for anything in _ANYTHING):
+    if annotation is Any or annotation is object:
         return Coder(Any, Keeping.PLAIN)
     try:
+        _refuse_constraints(annotation)
         _refuse_unknown(msgspec.inspect.type_info(annotation), set())
     except (TypeError, NameError, Undecodable) as error:
         foreign = foreign_type(annotation)
@@ -99,13 +103,13 @@ def coder_for(annotation: Any) -> Coder:
 def _is_plain(annotation: Any) -> bool:
     """Whether all that this annotation gives back are plain JSON values, so that nothing else may go in."""
     annotation = _bare(annotation)
-    if annotation in _SCALARS or annotation in _ARRAYS or annotation in _OBJECTS or annotation in _ANYTHING:
-        return True
+    if isinstance(annotation, type) or annotation is Any:
+        return annotation in _PLAIN
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
         return True
     if origin in _OBJECTS:
-        return _bare(arguments[0]) is str and _is_plain(arguments[1])
+        return not arguments or (_bare(arguments[0]) is str and _is_plain(arguments[1]))
     if origin in _ARRAYS or _is_union(origin):
         return all(argument is Ellipsis or _is_plain(argument) for argument in arguments)
     return False
@@ -113,8 +117,8 @@ def _is_plain(annotation: Any) -> bool:
 
 def _exact_types(annotation: Any) -> frozenset[type]:
     # A constraint in Annotated has to be checked: it leaves no type that is right by itself.
-    if annotation in _SCALARS:
-        return frozenset({annotation})
+    if isinstance(annotation, type):
+        return frozenset({annotation}) & _SCALARS
     if _is_union(typing.get_origin(annotation)):
         return frozenset().union(*map(_exact_types, typing.get_args(annotation)))
     return frozenset()
@@ -132,6 +136,13 @@ def _bare(annotation: Any) -> Any:
             annotation = annotation.__supertype__
         else:
             return annotation
+
+
+def _refuse_constraints(annotation: Any) -> None:
+    """Raise Undecodable for what msgspec would ignore: Annotated[int, pydantic.Field(gt=0)]."""
+    for extra in getattr(annotation, "__metadata__", ()):
+        if type(extra).__module__.partition(".")[0] in ("pydantic", "annotated_types"):
+            raise Undecodable("its constraints are pydantic's, and pydantic is not installed")
 
 
 def _refuse_unknown(part: object, seen: set[int]) -> None:
@@ -168,12 +179,10 @@ def _load_custom(kind: Any, plain: object) -> Any:
 
 
 def _fault(error: Exception) -> Fault:
-    found = _AT.match(str(error))
-    if found is None:
-        return Fault(_lower_first(str(error)), wrong_type=True)
-    reason = _lower_first(found["reason"]) + (" as a key" if found["key"] else "")
-    return Fault(reason, wrong_type=True, where=found["where"])
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    reason, where, key = str(error), "", ""
+    # An error inside a model has two paths, that to the model being the last.
+    while found := _AT.match(reason):
+        reason = found["reason"]
+        where += found["where"]
+        key = " as a key" if found["key"] else key
+    return Fault(f"does not fit: {reason[:1].lower()}{reason[1:]}{key}", wrong_type=True, where=where)

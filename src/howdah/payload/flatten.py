@@ -6,19 +6,17 @@ that comes between must still be able to tell a UUID from a string. It recurses 
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import enum
 import math
 import pathlib
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
-import msgspec
-
 from howdah.payload.fault import Fault
+from howdah.payload.fields import fields_of
 from howdah.payload.foreign import Foreign, foreign_class
 
 MAX_DEPTH = 64
@@ -59,14 +57,15 @@ class Walk:
 
     def flatten(self, value: object, depth: int) -> object:
         """The value as the encoder takes it; depth counts the containers that it is already in."""
+        scalar = SCALARS.get(type(value))
+        if scalar is not None:
+            return scalar(value)
         match value:
             # A member of StrEnum or IntEnum is a str or an int as well, and must not be taken for a bare one.
             case enum.Enum():
                 return self._enum(value, depth)
             case str():
                 return _text(value)
-            case bool() | None:
-                return value
             case int():
                 return _integer(value)
             case float():
@@ -74,6 +73,8 @@ class Walk:
             case dict():
                 return self._mapping(value, depth)
             case list() | tuple():
+                if self._keeping is Keeping.PLAIN and hasattr(value, "_fields"):
+                    raise Fault(f"is of type {type(value).__name__}", wrong_type=True)
                 return self._items(value, depth)
         if self._keeping is Keeping.PLAIN:
             raise Fault(f"is of type {type(value).__name__}", wrong_type=True)
@@ -86,10 +87,10 @@ class Walk:
             return _text(str(value))
         if isinstance(value, set | frozenset):
             return _in_stable_order(self._items(value, depth))
+        if (fields := fields_of(value)) is not None:
+            return self._mapping(fields, depth) if isinstance(fields, dict) else self._items(fields, depth)
         if isinstance(value, Mapping):
             return self._mapping(value, depth)
-        if (fields := _fields_of(value)) is not None:
-            return self._mapping(fields, depth) if isinstance(fields, dict) else self._items(fields, depth)
         foreign = foreign_class(type(value))
         if foreign is None:
             raise Fault(f"is of type {type(value).__name__}, which cannot be stored as JSON", wrong_type=True)
@@ -227,25 +228,15 @@ def _in_stable_order(flat: list[object]) -> list[object]:
     return sorted(flat, key=lambda item: (type(item).__name__, item if type(item) is int else 0, repr(item)))
 
 
-def _fields_of(value: object) -> dict[str, object] | list[object] | None:
-    """The fields of a dataclass, a msgspec.Struct or an attrs class; None for anything else."""
-    if isinstance(value, type):
-        return None
-    if isinstance(value, msgspec.Struct):
-        return _struct_fields(value)
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    attributes = getattr(type(value), "__attrs_attrs__", None)
-    if attributes is not None:
-        return {attribute.name: getattr(value, attribute.name) for attribute in attributes}
-    return None
+def _itself(value: object) -> object:
+    return value
 
 
-def _struct_fields(value: msgspec.Struct) -> dict[str, object] | list[object]:
-    config = value.__struct_config__
-    held = [getattr(value, name) for name in value.__struct_fields__]
-    if config.array_like:
-        return [config.tag, *held] if config.tag is not None else held
-    named = zip(value.__struct_encode_fields__, held, strict=True)
-    fields = {name: item for name, item in named if item is not msgspec.UNSET}
-    return {config.tag_field: config.tag, **fields} if config.tag_field is not None else fields
+# By exact type, because most values of most payloads are these.
+SCALARS: dict[type, Callable[[Any], object]] = {
+    str: _text,
+    int: _integer,
+    float: _float,
+    bool: _itself,
+    type(None): _itself,
+}

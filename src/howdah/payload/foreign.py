@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import typing
 from functools import cache
 from typing import Any
 
@@ -66,14 +67,15 @@ class Foreign:
             return self._adapter.validate_json(msgspec.json.encode(plain))
         except self._invalid as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            where = ".".join(str(step) for step in first["loc"])
-            raise ValueError(f"{first['msg']}{f' - at `$.{where}`' if where else ''}") from None
+            where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+            raise ValueError(f"{first['msg']} - at `${where}`" if where else first["msg"]) from None
 
 
 def foreign_type(annotation: Any) -> Foreign | None:
     """How pydantic codes a type; None where pydantic is absent or does not know the type either."""
     pydantic = _pydantic()
-    if pydantic is None or (isinstance(annotation, type) and inspect.isabstract(annotation)):
+    # An abstract class has no values of its own; pydantic would read an Iterable as a one-time generator.
+    if pydantic is None or inspect.isabstract(typing.get_origin(annotation) or annotation):
         return None
     errors = pydantic.errors
     try:

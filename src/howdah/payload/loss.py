@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import msgspec
 
 from howdah.payload.fault import Fault
+from howdah.payload.fields import field_names
 
 
 def refuse_loss(value: object, back: object) -> None:
@@ -19,13 +19,14 @@ def refuse_loss(value: object, back: object) -> None:
         if isinstance(back, list | tuple):
             for index, (item, item_back) in enumerate(zip(value, back, strict=False)):
                 _inside(index, item, item_back)
-    elif _has_fields(value):
+    elif (names := field_names(type(value))) is not None or _is_model(value):
         if type(back) is not type(value):
             raise Fault(
                 f"is a {type(value).__name__}, which would come back as a {type(back).__name__}",
                 wrong_type=True,
             )
-        for name in _field_names(value):
+        # A model was compared as a whole when pydantic dumped it.
+        for name in names or ():
             _inside(name, getattr(value, name), getattr(back, name))
 
 
@@ -36,9 +37,10 @@ def _refuse_lost_items(value: dict[Any, object], back: object) -> None:
                 _inside(str(key), item, back[key])
             elif len(back) < len(value):
                 raise Fault(f"has the key {str(key)[:80]!r}, which its type does not", wrong_type=True)
-    elif dataclasses.is_dataclass(back):
+    # A Struct may read a field under another name than its own.
+    elif (names := field_names(type(back))) is not None and not isinstance(back, msgspec.Struct):
         for key in value:
-            if key not in _field_names(back):
+            if key not in names:
                 raise Fault(f"has the key {str(key)[:80]!r}, which its type does not", wrong_type=True)
 
 
@@ -49,18 +51,5 @@ def _inside(step: str | int, value: object, back: object) -> None:
         raise fault.inside(step) from None
 
 
-def _has_fields(value: object) -> bool:
-    # A pydantic model has no fields in this sense: it was compared as a whole when it was dumped.
-    return isinstance(value, msgspec.Struct) or dataclasses.is_dataclass(value) or _is_model(value)
-
-
 def _is_model(value: object) -> bool:
-    return hasattr(type(value), "__pydantic_validator__") or hasattr(type(value), "__attrs_attrs__")
-
-
-def _field_names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, msgspec.Struct):
-        return value.__struct_fields__
-    if dataclasses.is_dataclass(value):
-        return tuple(field.name for field in dataclasses.fields(value))
-    return ()
+    return hasattr(type(value), "__pydantic_validator__")

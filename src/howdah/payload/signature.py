@@ -40,7 +40,7 @@ class HandlerSignature:
         stored: dict[str, object] = {}
         for name, value in self._bind(args, kwargs).items():
             try:
-                stored[name] = self._coder(name).store(value, limit)
+                stored[name] = (self.coders.get(name) or self._coder_of_extra(name)).store(value, limit)
             except Fault as fault:
                 self._refuse(name, fault)
             except TooLarge:
@@ -54,7 +54,8 @@ class HandlerSignature:
         named: dict[str, object] = {}
         for name, plain in data.items():
             try:
-                named[name] = self._coder(name).load(plain)
+                coder = self.coders.get(name) or self._coder_of_extra(name)
+                named[name] = plain if type(plain) in coder.exact else coder.load(plain)
             except KeyError:
                 raise ArgumentError(f"{self.handler}: the handler no longer takes {name!r}") from None
             except Fault as fault:
@@ -64,10 +65,7 @@ class HandlerSignature:
                 raise ArgumentError(f"{self.handler}: the stored arguments have no {name!r}")
         return self._by_position(named), named
 
-    def _coder(self, name: str) -> Coder:
-        coder = self.coders.get(name)
-        if coder is not None:
-            return coder
+    def _coder_of_extra(self, name: str) -> Coder:
         if self.var_keyword is None or name in self.reserved:
             raise KeyError(name)
         return self.var_keyword
@@ -111,9 +109,10 @@ class HandlerSignature:
         path = fault.inside(name).path()
         if not fault.wrong_type:
             raise PayloadError(f"{self.handler}: {path} {fault.reason}") from None
-        declared = self._coder(name).declared
+        declared = (self.coders.get(name) or self._coder_of_extra(name)).declared
         if declared:
-            raise ArgumentError(f"{self.handler}: {path}: {fault.reason}; {name} is declared as {declared}")
+            message = f"{self.handler}: {path} {fault.reason}; {name} is declared as {declared}"
+            raise ArgumentError(message) from None
         raise ArgumentError(
             f"{self.handler}: {path} {fault.reason}, and {name} is not annotated, "
             "so it takes plain JSON values only; annotate it with the type it is to have"
@@ -163,6 +162,9 @@ def _coder(handler: str, parameter: inspect.Parameter, annotation: Any, context_
             f"{where} is annotated as {annotation.text}, which cannot be found; "
             "define it before the handler, and import it at run time"
         )
+    if parameter.default is None and annotation not in (Any, object):
+        # Many still write `preset: str = None`; whoever passes None means the default.
+        annotation = annotation | None
     try:
         return coder_for(list[annotation] if parameter.kind is _Kind.VAR_POSITIONAL else annotation)
     except Undecodable as error:
