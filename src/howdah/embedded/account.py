@@ -63,11 +63,14 @@ class Account:
         except OSError:
             return False
 
-    def remove_files(self, *paths: Path) -> None:
-        self.run(["/bin/rm", "-f", "--", *paths])
+    def make_folder(self, path: Path) -> None:
+        if not os.path.lexists(path):
+            self.run(["/bin/sh", "-c", 'mkdir -m 700 -- "$1"', "sh", path])
 
-    def remove_folder(self, path: Path) -> None:
-        self.run(["/bin/rm", "-rf", "--", path])
+    def remove(self, *paths: Path) -> None:
+        """Remove files and whole folders, with this account's rights."""
+        if any(os.path.lexists(path) for path in paths):
+            self.run(["/bin/sh", "-c", 'rm -rf -- "$@"', "sh", *paths])
 
 
 def server_environment() -> dict[str, str]:

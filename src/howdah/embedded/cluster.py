@@ -53,13 +53,13 @@ def make_data(layout: Layout, account: Account, binaries: Binaries, server_lock:
     The children hold the server lock: if we are killed, the next start waits for them before it clears up.
     """
     for leftover in layout.home.glob("initdb-*"):
-        account.remove_folder(leftover)
+        account.remove(leftover)
     draft = layout.home / f"initdb-{secrets.token_hex(4)}"
     try:
         fill(draft, account, binaries, server_lock)
         draft.rename(layout.data)
     except BaseException:
-        account.remove_folder(draft)
+        account.remove(draft)
         raise
 
 

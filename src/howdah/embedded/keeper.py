@@ -29,22 +29,24 @@ LOG_CHECK_SECONDS = 30.0
 
 def keep(order: dict[str, str]) -> None:
     """Hold keeper.lock (inherited) until the server is stopped."""
+    # Both opened for good: they go on telling the truth if somebody deletes the folder under the server.
     users = os.open(order["users_lock"], os.O_RDWR | os.O_CREAT, 0o600)
+    server = os.open(order["server_lock"], os.O_RDWR | os.O_CREAT, 0o600)
     signal.signal(signal.SIGALRM, lambda *_: trim_log(order["log"]))
     signal.setitimer(signal.ITIMER_REAL, LOG_CHECK_SECONDS, LOG_CHECK_SECONDS)
     while True:
         fcntl.flock(users, fcntl.LOCK_EX)
         # With users.lock held, nobody is in the middle of a start: a free server.lock means no server.
-        if not os.path.exists(order["stay_mark"]) or all_gone(order["server_lock"]):
+        if not os.path.exists(order["stay_mark"]) or all_gone(server):
             break
         fcntl.flock(users, fcntl.LOCK_UN)
         time.sleep(1.0)
-    stop_server(order["data"], order["server_lock"], order["cluster"])
+    stop_server(order["data"], server, order["cluster"])
     os.close(int(order["keeper_descriptor"]))
     os.close(users)
 
 
-def stop_server(data: str, server_lock: str, cluster: str) -> bool:
+def stop_server(data: str, server_lock: int, cluster: str) -> bool:
     """Fast stop, then immediate stop; True once no process of the server is left."""
     began = time.monotonic()
     told: set[tuple[int, int]] = set()
@@ -63,18 +65,13 @@ def stop_server(data: str, server_lock: str, cluster: str) -> bool:
     return True
 
 
-def all_gone(server_lock: str) -> bool:
-    """Every process of the server holds this lock, by inheritance."""
+def all_gone(server_lock: int) -> bool:
+    """Whether no process of the server is left: each of them holds this lock, by inheritance."""
     try:
-        descriptor = os.open(server_lock, os.O_RDWR)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(server_lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    finally:
-        os.close(descriptor)
+    fcntl.flock(server_lock, fcntl.LOCK_UN)
     return True
 
 

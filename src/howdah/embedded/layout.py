@@ -5,15 +5,14 @@ home/                  data/  socket/          0700, owned by the account that r
 
 `home` is folder/server; or, if we are root and the server's account cannot enter the folder (say, below
 /root), a folder of its own in /var/tmp. The socket is in home, or in a short hashed folder in the
-temporary directory if the path is longer than a socket's may be. What is not inside the folder is written
-to folder/location, so that the next start finds it whatever its environment.
+temporary directory if the path is longer than a socket's may be. A home outside the folder is written to
+folder/location, so that the next start finds it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import stat
 import sys
@@ -27,6 +26,7 @@ from howdah.model.errors import EmbeddedError
 # sun_path holds 108 bytes on Linux and 104 on the BSDs and macOS, with the closing zero byte.
 SOCKET_PATH_LIMIT = 107 if sys.platform == "linux" else 103
 SOCKET_NAME = ".s.PGSQL.5432"
+SHORT = Path("/tmp")  # noqa: S108 - what is there already is used only if it is ours and private
 OUTSIDE = Path("/var/tmp")  # noqa: S108 - survives a reboot; what we put there is made by mkdtemp
 
 
@@ -78,46 +78,69 @@ def make_folder(folder: Path) -> None:
 
 def read_layout(folder: Path) -> Layout:
     """Where things are, or would be; makes nothing."""
-    noted = read_location(folder)
-    home = folder / "server"
-    if "home" in noted and Path(noted["home"]).is_dir():
-        home = Path(noted["home"])
-    # A copied or moved folder must not share the socket of the original.
-    if noted.get("folder") == str(folder) and "socket" in noted:
-        return Layout(folder, home, Path(noted["socket"]))
+    home = noted_home(folder) or folder / "server"
     return Layout(folder, home, socket_folder_for(home))
 
 
 def settle(folder: Path) -> tuple[Layout, Account]:
     """Make the folders and decide on the account; call it with the start lock held."""
     layout = read_layout(folder)
-    account = choose_account(owner_of(layout.data))
-    if layout.home == folder / "server" and not layout.home.exists() and not account.can_enter(folder):
-        home = Path(tempfile.mkdtemp(prefix="howdah-", dir=OUTSIDE))
-        layout = Layout(folder, home, socket_folder_for(home))
-    make_private(layout.home, account)
-    write_location(layout)
-    make_private(layout.socket_dir, account)
+    account = choose_account(owner_of(layout.data) or owner_of(layout.home))
+    if layout.home == folder / "server":
+        if not layout.home.exists() and not account.can_enter(folder):
+            layout = settle_outside(folder, account)
+        else:
+            make_private(layout.home, account)
+    check_private(layout.home, account)
+    if layout.socket_dir.parent == layout.home:
+        account.make_folder(layout.socket_dir)
+    else:
+        make_private(layout.socket_dir, account)
+    check_private(layout.socket_dir, account)
     return layout, account
 
 
+def settle_outside(folder: Path, account: Account) -> Layout:
+    home = Path(tempfile.mkdtemp(prefix="howdah-", dir=OUTSIDE))
+    os.chown(home, account.uid, account.gid)
+    # Replaced in one step, so never half written.
+    draft = folder / "location.new"
+    draft.write_text(f"{home}\n")
+    draft.replace(folder / "location")
+    return Layout(folder, home, socket_folder_for(home))
+
+
+def noted_home(folder: Path) -> Path | None:
+    try:
+        home = Path((folder / "location").read_text().strip())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    # Cleared away with the rest of /var/tmp: begin anew.
+    return home if home.is_absolute() and home.is_dir() else None
+
+
 def socket_folder_for(home: Path) -> Path:
+    """In home, or, if the path is too long, a folder named by its hash: the same for every user of it."""
     inside = home / "socket"
     if len(os.fsencode(inside / SOCKET_NAME)) <= SOCKET_PATH_LIMIT:
         return inside
-    identity = f"{os.path.realpath(home)}:{os.geteuid()}"
-    return Path(tempfile.gettempdir()) / f"howdah-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    # Not the temporary directory of the environment, which differs between users and may be long itself.
+    short = SHORT if os.access(SHORT, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
+    return short / f"howdah-{hashlib.sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:16]}"
 
 
 def make_private(path: Path, account: Account) -> None:
-    """A folder that only the account can enter; one that is there already must be just that."""
+    """Make a folder that only the account can enter, unless it is there."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
+    # Of root and empty: made just now, or by a start that was killed before it came to this line.
     found = path.lstat()
-    if account.dropped and found.st_uid == 0 and stat.S_ISDIR(found.st_mode):
-        # Ours, made a moment ago, or by a start that was killed before it came to this line.
+    if account.dropped and found.st_uid == 0 and stat.S_ISDIR(found.st_mode) and not any(path.iterdir()):
         os.chown(path, account.uid, account.gid, follow_symlinks=False)
-        found = path.lstat()
+
+
+def check_private(path: Path, account: Account) -> None:
+    found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != account.uid or found.st_mode & 0o077:
         raise EmbeddedError(
             f"{path} must be a folder of mode 0700 that belongs to {account.name}; "
@@ -134,25 +157,3 @@ def owner_of(path: Path) -> int | None:
         raise EmbeddedError(
             f"{path} belongs to another account; run as its owner, or use another folder"
         ) from error
-
-
-def read_location(folder: Path) -> dict[str, str]:
-    try:
-        noted = json.loads((folder / "location").read_text())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return {}
-    return noted if isinstance(noted, dict) else {}
-
-
-def write_location(layout: Layout) -> None:
-    """Note what is not where a reader would look first; replaced in one step, so never half written."""
-    noted = {}
-    if layout.home.parent != layout.folder:
-        noted["home"] = str(layout.home)
-    if layout.socket_dir.parent != layout.home:
-        noted["socket"] = str(layout.socket_dir)
-    if not noted or {**noted, "folder": str(layout.folder)} == read_location(layout.folder):
-        return
-    draft = layout.folder / "location.new"
-    draft.write_text(json.dumps({**noted, "folder": str(layout.folder)}))
-    draft.replace(layout.folder / "location")

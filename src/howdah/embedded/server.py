@@ -19,8 +19,8 @@ from urllib.parse import quote
 from howdah.embedded import keeper
 from howdah.embedded.binaries import Binaries, find_binaries
 from howdah.embedded.cluster import SUPERUSER
-from howdah.embedded.layout import Layout, make_folder, read_layout, settle, start_lock
-from howdah.embedded.locks import EXCLUSIVE, SHARED, holding, is_held, take
+from howdah.embedded.layout import make_folder, read_layout, settle, start_lock
+from howdah.embedded.locks import EXCLUSIVE, SHARED, holding, is_held, open_lock, take
 from howdah.embedded.startup import (
     PATIENCE,
     bring_up,
@@ -104,8 +104,9 @@ class EmbeddedServer:
     def start(self, *, stay: bool) -> str:
         """Start it; with `stay` it outlives its users, without it this process becomes a user."""
         with self._mutex:
+            was_user = self._user_lock is not None
             self._become_user(stay=stay)
-            if stay:
+            if stay and not was_user:
                 self._leave()
             return self.url()
 
@@ -117,9 +118,13 @@ class EmbeddedServer:
             layout = read_layout(self._folder)
             layout.stay_mark.unlink(missing_ok=True)
             was_running = is_held(layout.server_lock)
-            if not keeper.stop_server(str(layout.data), str(layout.server_lock), cluster_name(layout)):
-                raise EmbeddedError(f"PostgreSQL does not stop; see {layout.log}")
-            self._leave(layout)
+            lock = open_lock(layout.server_lock)
+            try:
+                if not keeper.stop_server(str(layout.data), lock, cluster_name(layout)):
+                    raise EmbeddedError(f"PostgreSQL does not stop; see {layout.log}")
+            finally:
+                os.close(lock)
+            self._leave()
             return was_running
 
     def status(self) -> Status:
@@ -139,7 +144,7 @@ class EmbeddedServer:
 
     def url(self, dbname: str = "howdah") -> str:
         """The address, whether or not the server runs; it does not change from one start to the next."""
-        host = quote(str(read_layout(self._folder).socket_dir), safe="")
+        host = quote(os.fsencode(read_layout(self._folder).socket_dir), safe="")
         return f"postgresql://{SUPERUSER}@/{quote(dbname, safe='')}?host={host}&port=5432"
 
     def _become_user(self, *, stay: bool | None = None) -> None:
@@ -174,13 +179,14 @@ class EmbeddedServer:
                     self._user_lock = held
                     atexit.register(self.release)
 
-    def _leave(self, layout: Layout | None = None) -> None:
+    def _leave(self) -> None:
         if self._user_lock is None:
             return
         with contextlib.suppress(OSError, EmbeddedError):
-            if layout is None:
+            layout = read_layout(self._folder)
+            if is_held(layout.server_lock):
                 # Should the keeper have been killed, somebody has to stop the server after us.
-                ensure_keeper(read_layout(self._folder))
+                ensure_keeper(layout)
         # Closed, not unlocked: a forked child may still hold it.
         os.close(self._user_lock)
         self._user_lock = None

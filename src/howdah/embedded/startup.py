@@ -23,6 +23,7 @@ from howdah.embedded.cluster import (
     reason_in,
     version_of_data,
 )
+from howdah.embedded.installation import within_reach
 from howdah.embedded.layout import Layout
 from howdah.embedded.locks import EXCLUSIVE, LOOK_AGAIN, is_held, take_at_once
 from howdah.embedded.probe import Answer, ask
@@ -75,7 +76,7 @@ def end_orphans_of_a_dead_server(layout: Layout) -> None:
 def launch_server(
     layout: Layout, account: Account, preferred: Binaries, settings: Mapping[str, str], lock: int
 ) -> None:
-    binaries = matching_binaries(layout.data, preferred)
+    binaries = within_reach(account, matching_binaries(layout.data, preferred))
     if version_of_data(layout.data) is None:
         make_data(layout, account, binaries, lock)
     retire_stale_files(layout, account)
@@ -93,7 +94,7 @@ def retire_stale_files(layout: Layout, account: Account) -> None:
     no server of ours is left; one that somebody started by hand is recognised by its command line.
     """
     if keeper.postmaster_pid(str(layout.data)) is None:
-        account.remove_files(layout.data / "postmaster.pid", layout.socket, Path(f"{layout.socket}.lock"))
+        account.remove(layout.data / "postmaster.pid", layout.socket, Path(f"{layout.socket}.lock"))
 
 
 def fixed_settings(layout: Layout) -> dict[str, str]:
