@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import signal
 import subprocess
@@ -75,12 +76,12 @@ def test_the_last_user_is_killed_and_the_server_stops(folder: Path) -> None:
     wait_until_stopped(folder)
 
 
-@pytest.mark.parametrize("sign", ["start.lock", "initdb-", "data/postmaster.pid"])
+@pytest.mark.parametrize("sign", ["start.lock", "server/initdb-*", "server/data/postmaster.pid"])
 def test_killed_in_the_middle_of_the_first_start(folder: Path, sign: str) -> None:
     """Killed as soon as a step shows; what it began is stopped, and the next user has a whole server."""
     with UserProcess(folder) as user:
         user.go()
-        wait_until(lambda: any(sign in str(path) for path in folder.rglob("*")), f"a sign of {sign}")
+        wait_until(lambda: glob.glob(str(folder / sign)), f"a sign of {sign}")
         user.kill()
     with UserProcess(folder) as next_one:
         url = next_one.acquire()
@@ -94,7 +95,7 @@ def test_killed_in_the_middle_of_the_first_start(folder: Path, sign: str) -> Non
 def test_killed_in_the_middle_of_a_start_with_nobody_coming_after(folder: Path) -> None:
     with UserProcess(folder) as user:
         user.go()
-        wait_until(lambda: list(folder.rglob("data/postmaster.pid")), "a postmaster to come up")
+        wait_until((folder / "server/data/postmaster.pid").exists, "a postmaster to come up")
         user.kill()
     wait_until(lambda: not processes_naming(str(folder)), "everything to be cleared up")
 

@@ -5,8 +5,8 @@ home/                  data/  socket/          0700, owned by the account that r
 
 `home` is folder/server; or, if we are root and the server's account cannot enter the folder (say, below
 /root), a folder of its own in /var/tmp. The socket is in home, or in a short hashed folder in the
-temporary directory if the path is longer than a socket's may be. A home outside the folder is written to
-folder/location, so that the next start finds it.
+temporary directory if the path is longer than a socket's may be, or holds a comma. A home outside the
+folder is written to folder/location, so that the next start finds it.
 """
 
 from __future__ import annotations
@@ -120,9 +120,10 @@ def noted_home(folder: Path) -> Path | None:
 
 
 def socket_folder_for(home: Path) -> Path:
-    """In home, or, if the path is too long, a folder named by its hash: the same for every user of it."""
+    """In home, or, if that path cannot be used, a folder named by its hash: the same for every user."""
     inside = home / "socket"
-    if len(os.fsencode(inside / SOCKET_NAME)) <= SOCKET_PATH_LIMIT:
+    # A comma ends the host in a connection string, and nothing can quote it there.
+    if len(os.fsencode(inside / SOCKET_NAME)) <= SOCKET_PATH_LIMIT and "," not in str(inside):
         return inside
     # Not the temporary directory of the environment, which differs between users and may be long itself.
     short = SHORT if os.access(SHORT, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
