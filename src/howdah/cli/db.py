@@ -95,7 +95,5 @@ def find_psql() -> str:
             return str(binaries.program("psql"))
     on_path = shutil.which("psql")
     if on_path is None:
-        raise EmbeddedError(
-            "no psql found; install the PostgreSQL client, or use `howdah db url` with another"
-        )
+        raise EmbeddedError("no psql found; install the PostgreSQL client, or use `howdah db url` with another")
     return on_path

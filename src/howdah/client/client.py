@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from howdah.client import store
+from howdah.db.op import Operation
 from howdah.db.sessions import Sessions, run_on, run_on_async
 from howdah.model.errors import JobBusy, JobNotFound, WaitTimeout
 from howdah.model.job import JobEvent, JobRecord
@@ -28,9 +29,7 @@ class Client:
         else:
             self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options))
 
-    async def aenqueue(
-        self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None
-    ) -> None:
+    async def aenqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
         if conn is not None:
             await run_on_async(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options))
@@ -38,7 +37,12 @@ class Client:
             await self._sessions.run_async(lambda: store.enqueue(job_id, job_type, data, options))
 
     def enqueue_many(
-        self, ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, conn: object = None
+        self,
+        ids: Sequence[UUID],
+        job_type: str,
+        data: Sequence[str],
+        options: JobOptions,
+        conn: object = None,
     ) -> None:
         """Put many jobs into the queue, all or none."""
         if conn is not None:
@@ -48,7 +52,12 @@ class Client:
         self._sessions.run(lambda: next(operations), transaction=True)
 
     async def aenqueue_many(
-        self, ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, conn: object = None
+        self,
+        ids: Sequence[UUID],
+        job_type: str,
+        data: Sequence[str],
+        options: JobOptions,
+        conn: object = None,
     ) -> None:
         """Put many jobs into the queue, all or none."""
         if conn is not None:
@@ -110,7 +119,7 @@ class Client:
 
 def _first_by_copy(
     ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions
-) -> Iterator[store.Operation[None]]:
+) -> Iterator[Operation[None]]:
     # After a broken connection nobody knows whether the COPY was committed: repeat in the form that leaves existing ids.
     yield store.enqueue_many(ids, job_type, data, options)
     while True:

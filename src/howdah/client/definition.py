@@ -46,7 +46,7 @@ class JobDefinition(Generic[P, R]):
         self.options = options
         self._client = client
         self._data_limit = data_limit
-        self._load_result = load_result
+        self.load_result = load_result
         self.__name__ = handler.name
         self.__doc__ = handler.function.__doc__
         self.__wrapped__ = handler.function
@@ -77,7 +77,7 @@ class JobDefinition(Generic[P, R]):
             self.options,
             self._client,
             data_limit=self._data_limit,
-            load_result=self._load_result,
+            load_result=self.load_result,
         )
         twin._conn = changes.pop("conn", self._conn)
         twin._job_id = changes.pop("job_id", None)
@@ -113,7 +113,7 @@ class JobDefinition(Generic[P, R]):
         return [self._handle(job_id) for job_id in ids]
 
     def _handle(self, job_id: UUID) -> Job[R]:
-        return Job(job_id, self.name, self._client(), load_result=self._load_result)
+        return Job(job_id, self.name, self._client(), load_result=self.load_result)
 
     def _encode(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> str:
         return self.handler.signature.encode(args, kwargs, limit=self._data_limit)

@@ -21,9 +21,7 @@ def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions) -> Oper
     yield Statement("client/enqueue", {"id": job_id, "job_type": job_type, "data": data, **_columns(options)})
 
 
-def enqueue_many(
-    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions
-) -> Operation[None]:
+def enqueue_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions) -> Operation[None]:
     """Many jobs of one type by COPY, or by one array when they are few. Call it inside a transaction."""
     if len(ids) < COPY_FROM:
         return (yield from repeat_many(ids, job_type, data, options))

@@ -38,9 +38,7 @@ class Catalog:
 
     def migrations(self) -> list[Migration]:
         """All migrations, oldest first."""
-        return [
-            Migration(version, name, text.replace(_TOKEN, self._prefix)) for version, name, text in _migrations()
-        ]
+        return [Migration(version, name, text.replace(_TOKEN, self._prefix)) for version, name, text in _migrations()]
 
     @property
     def version(self) -> int:

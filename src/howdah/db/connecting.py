@@ -39,6 +39,4 @@ def connect(url: str, role: str) -> psycopg.Connection[Any]:
 
 async def connect_async(url: str, role: str) -> psycopg.AsyncConnection[Any]:
     """An async connection in autocommit."""
-    return await psycopg.AsyncConnection.connect(
-        complete_url(url, role), autocommit=True, prepare_threshold=None
-    )
+    return await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)

@@ -48,9 +48,7 @@ def perform(connection: psycopg.Connection[Any], catalog: Catalog, operation: Op
         return result
 
 
-async def perform_async(
-    connection: psycopg.AsyncConnection[Any], catalog: Catalog, operation: Operation[T]
-) -> T:
+async def perform_async(connection: psycopg.AsyncConnection[Any], catalog: Catalog, operation: Operation[T]) -> T:
     """Run an operation on an async connection."""
     try:
         statement = next(operation)
@@ -78,9 +76,7 @@ def _fetch(connection: psycopg.Connection[Any], catalog: Catalog, statement: Sta
         return cursor.fetchall() if cursor.description is not None else []
 
 
-async def _fetch_async(
-    connection: psycopg.AsyncConnection[Any], catalog: Catalog, statement: Statement
-) -> list[Row]:
+async def _fetch_async(connection: psycopg.AsyncConnection[Any], catalog: Catalog, statement: Statement) -> list[Row]:
     query = catalog.text(statement.name)
     async with connection.cursor(row_factory=tuple_row, binary=True) as cursor:
         if statement.copy is not None:

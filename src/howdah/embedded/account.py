@@ -35,9 +35,7 @@ class Account:
         timeout: float = 300,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program as this account, from /, with no PG* setting of ours; output is captured."""
-        identity: dict[str, Any] = (
-            {"user": self.uid, "group": self.gid, "extra_groups": []} if self.dropped else {}
-        )
+        identity: dict[str, Any] = {"user": self.uid, "group": self.gid, "extra_groups": []} if self.dropped else {}
         return subprocess.run(
             command,
             input=text_in,

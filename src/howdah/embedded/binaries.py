@@ -147,9 +147,7 @@ def examine(bin_dir: Path, source: str) -> Binaries | None:
 def version_of(postgres: Path, modified: int) -> str | None:
     """The version that `postgres` reports; `modified` is there so that an upgrade is asked again."""
     try:
-        answer = subprocess.run(
-            [postgres, "--version"], capture_output=True, text=True, timeout=20, check=True
-        )
+        answer = subprocess.run([postgres, "--version"], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r"\(PostgreSQL\) (\d+[\w.]*)", answer.stdout)

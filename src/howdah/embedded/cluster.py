@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from howdah.embedded.account import Account
@@ -26,8 +28,8 @@ def version_of_data(data: Path) -> int | None:
     """The major version that made the data folder; None if there is none yet."""
     try:
         return int((data / "PG_VERSION").read_text().split(".")[0])
-    except FileNotFoundError:
-        if data.exists():
+    except (FileNotFoundError, ValueError):
+        if os.path.lexists(data):
             raise EmbeddedError(f"{data} is not a PostgreSQL data folder; move it away") from None
         return None
 
@@ -47,7 +49,7 @@ def matching_binaries(data: Path, preferred: Binaries) -> Binaries:
     )
 
 
-def make_data(layout: Layout, account: Account, binaries: Binaries, server_lock: int) -> None:
+def make_data(layout: Layout, account: Account, binaries: Binaries, server_lock: int, *, durable: bool) -> None:
     """Make the data folder beside its place and rename it, so that it is there whole or not at all.
 
     The children hold the server lock: if we are killed, the next start waits for them before it clears up.
@@ -56,28 +58,27 @@ def make_data(layout: Layout, account: Account, binaries: Binaries, server_lock:
         account.remove(leftover)
     draft = layout.home / f"initdb-{secrets.token_hex(4)}"
     try:
-        fill(draft, account, binaries, server_lock)
+        for command, text_in in steps(draft, binaries, durable=durable):
+            done = account.run(command, text_in=text_in, keep_open=(server_lock,))
+            # Single-user mode reports a failed statement in words only.
+            if done.returncode != 0 or re.search(r"(ERROR|FATAL|PANIC):", done.stderr):
+                reason = reason_in(done.stderr) or lack_of_room(layout.home) or f"exit code {done.returncode}"
+                raise EmbeddedError(f"cannot make a PostgreSQL data folder in {layout.home}: {reason}")
         draft.rename(layout.data)
     except BaseException:
         account.remove(draft)
         raise
 
 
-def fill(draft: Path, account: Account, binaries: Binaries, server_lock: int) -> None:
-    steps: list[tuple[list[str | Path], str]] = [
-        (initdb_command(draft, binaries), ""),
-        (["/bin/sh", "-c", 'cat > "$1"', "sh", draft / "pg_hba.conf"], HOST_BASED_AUTHENTICATION),
-        (
-            [binaries.program("postgres"), "--single", "-F", "-D", draft, "template1"],
-            f"CREATE DATABASE {DATABASE}\n",
-        ),
-    ]
-    for command, text_in in steps:
-        done = account.run(command, text_in=text_in, keep_open=(server_lock,))
-        # Single-user mode reports a failed statement in words only.
-        if done.returncode != 0 or re.search(r"(ERROR|FATAL|PANIC):", done.stderr):
-            reason = reason_in(done.stderr) or lack_of_room(draft.parent) or f"exit code {done.returncode}"
-            raise EmbeddedError(f"cannot make a PostgreSQL data folder in {draft.parent}: {reason}")
+def steps(draft: Path, binaries: Binaries, *, durable: bool) -> Iterator[tuple[list[str | Path], str]]:
+    """The commands that make a data folder, each with what it reads."""
+    yield initdb_command(draft, binaries), ""
+    yield ["/bin/sh", "-c", 'cat > "$1"', "sh", draft / "pg_hba.conf"], HOST_BASED_AUTHENTICATION
+    single_user: list[str | Path] = [binaries.program("postgres"), "--single", "-F", "-D", draft, "template1"]
+    yield single_user, f"CREATE DATABASE {DATABASE}\n"
+    if durable:
+        # Once, at the end: cheaper than after each step.
+        yield [binaries.program("initdb"), "--sync-only", "-D", draft], ""
 
 
 def initdb_command(draft: Path, binaries: Binaries) -> list[str | Path]:

@@ -144,8 +144,7 @@ def check_private(path: Path, account: Account) -> None:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != account.uid or found.st_mode & 0o077:
         raise EmbeddedError(
-            f"{path} must be a folder of mode 0700 that belongs to {account.name}; "
-            "move it away, or run as its owner"
+            f"{path} must be a folder of mode 0700 that belongs to {account.name}; move it away, or run as its owner"
         )
 
 
@@ -155,6 +154,4 @@ def owner_of(path: Path) -> int | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except PermissionError as error:
-        raise EmbeddedError(
-            f"{path} belongs to another account; run as its owner, or use another folder"
-        ) from error
+        raise EmbeddedError(f"{path} belongs to another account; run as its owner, or use another folder") from error

@@ -71,9 +71,7 @@ class Status:
 class EmbeddedServer:
     """The server of one folder, as seen by this process."""
 
-    def __init__(
-        self, folder: Path, *, binaries: Binaries | None = None, settings: ServerSettings = DURABLE
-    ) -> None:
+    def __init__(self, folder: Path, *, binaries: Binaries | None = None, settings: ServerSettings = DURABLE) -> None:
         self._folder = Path(os.path.abspath(folder))
         self._binaries = binaries
         self._settings = settings
@@ -157,9 +155,7 @@ class EmbeddedServer:
                 held = self._user_lock
                 if held is None:
                     # Waits for a keeper that is just stopping the server.
-                    held = take(
-                        layout.users_lock, SHARED, patience=PATIENCE, purpose="for the server to stop"
-                    )
+                    held = take(layout.users_lock, SHARED, patience=PATIENCE, purpose="for the server to stop")
                 try:
                     if stay is not None:
                         set_mark(layout.stay_mark, stay)

@@ -54,6 +54,7 @@ def bring_up(layout: Layout, account: Account, preferred: Binaries, settings: Ma
             try:
                 if launched_at is not None:
                     raise EmbeddedError(why_it_died(layout, launched_at))
+                keeper.trim_log(str(layout.log))
                 launched_at = log_size(layout)
                 launch_server(layout, account, preferred, settings, lock)
             finally:
@@ -62,9 +63,7 @@ def bring_up(layout: Layout, account: Account, preferred: Binaries, settings: Ma
         elif launched_at is None and time.monotonic() - began > ORPHANS_GRACE:
             end_orphans_of_a_dead_server(layout)
         if time.monotonic() - began > PATIENCE:
-            raise EmbeddedError(
-                f"PostgreSQL does not take connections after {PATIENCE:.0f} s; see {layout.log}"
-            )
+            raise EmbeddedError(f"PostgreSQL does not take connections after {PATIENCE:.0f} s; see {layout.log}")
         time.sleep(LOOK_AGAIN)
 
 
@@ -78,9 +77,9 @@ def launch_server(
 ) -> None:
     binaries = within_reach(account, matching_binaries(layout.data, preferred))
     if version_of_data(layout.data) is None:
-        make_data(layout, account, binaries, lock)
+        # Until this is on disk, a commit in it is not worth more than the folder it is in.
+        make_data(layout, account, binaries, lock, durable=settings.get("fsync") != "off")
     retire_stale_files(layout, account)
-    keeper.trim_log(str(layout.log))
     command = [str(binaries.program("postgres")), "-D", str(layout.data)]
     for name, value in {**settings, **fixed_settings(layout)}.items():
         command += ["-c", f"{name}={value}"]
@@ -161,9 +160,7 @@ def launch(command: list[str], log: Path, account: Account | None, inherit: int)
 def python() -> list[str]:
     """This interpreter, bare: no site packages, no user settings."""
     if not sys.executable:
-        raise EmbeddedError(
-            "this Python does not know its own program; start the server with `howdah db start`"
-        )
+        raise EmbeddedError("this Python does not know its own program; start the server with `howdah db start`")
     return [sys.executable, "-I", "-S"]
 
 

@@ -71,11 +71,15 @@ class JobContext:
     def event(self, name: str, data: object = None) -> None:
         """Publish something that happened; kept in order and readable with job.events()."""
         if not isinstance(name, str) or not 1 <= len(name) <= EVENT_NAME_LIMIT or "\0" in name:
-            raise OptionError(f"an event's name has 1 to {EVENT_NAME_LIMIT} characters, none of them NUL; got {name!r:.120}")
+            raise OptionError(
+                f"an event's name has 1 to {EVENT_NAME_LIMIT} characters, none of them NUL; got {name!r:.120}"
+            )
         text = None if data is None else self._encode(data)
         with self._lock:
             if len(self._waiting.events) >= EVENTS_WAITING_LIMIT:
-                raise OptionError(f"more than {EVENTS_WAITING_LIMIT} events in a second; publish fewer, or write them elsewhere")
+                raise OptionError(
+                    f"more than {EVENTS_WAITING_LIMIT} events in a second; publish fewer, or write them elsewhere"
+                )
             self._waiting.events.append((name, text, time.monotonic()))
 
     @property

@@ -1,9 +1,9 @@
 """What a handler can raise to say how its job ends, other than by returning or failing.
 
-    raise Retry(after=timedelta(seconds=30))   try again, and count an error
-    raise Snooze(timedelta(minutes=5))         not yet: try again later, and count nothing
-    raise Cancel("superseded")                 end as cancelled
-    raise Fail("no such video")                end as failed now, whatever attempts are left
+raise Retry(after=timedelta(seconds=30))   try again, and count an error
+raise Snooze(timedelta(minutes=5))         not yet: try again later, and count nothing
+raise Cancel("superseded")                 end as cancelled
+raise Fail("no such video")                end as failed now, whatever attempts are left
 """
 
 from __future__ import annotations

@@ -31,6 +31,16 @@ class ClaimedJob:
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """What to claim: at most `batch`, and of the queues with one pool number together at most its limit (None: any mix)."""
+
+    batch: int
+    queues: list[str]
+    limits: list[int] | None = None
+    pools: list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """A job that its handler finished; `result` is JSON text."""
 
@@ -82,18 +92,17 @@ class Ended:
     run_in: float | None
 
 
-def claim(
-    worker_id: str, job_types: Sequence[str], batch: int, queues: Sequence[str], limits: Sequence[int] | None
-) -> Operation[tuple[list[ClaimedJob], float | None]]:
+def claim(worker_id: str, job_types: Sequence[str], demand: Demand) -> Operation[tuple[list[ClaimedJob], float | None]]:
     """Jobs to run, best first, and the seconds until something scheduled is due."""
     rows = yield Statement(
         "worker/claim",
         {
             "worker_id": worker_id,
             "job_types": list(job_types),
-            "batch": batch,
-            "queues": list(queues),
-            "limits": None if limits is None else list(limits),
+            "batch": demand.batch,
+            "queues": demand.queues,
+            "limits": demand.limits,
+            "pools": demand.pools,
         },
     )
     return [ClaimedJob(*row[1:]) for row in rows if row[1] is not None], rows[0][0]
@@ -169,7 +178,7 @@ def heartbeat(worker_id: str, held: Sequence[tuple[UUID, int]]) -> Operation[dic
         "worker/heartbeat",
         {"worker_id": worker_id, "ids": [h[0] for h in held], "leases": [h[1] for h in held]},
     )
-    return dict((row[0], row[1]) for row in rows)
+    return {row[0]: row[1] for row in rows}
 
 
 def register(

@@ -72,19 +72,20 @@ BEGIN
     RETURN v_taken;
 END $$;
 
-CREATE FUNCTION howdah.take_ready_per_queue(p_queues text[], p_limits int[], p_job_types text[], p_batch int) RETURNS uuid[]
+CREATE FUNCTION howdah.take_ready_by_pool(p_queues text[], p_limits int[], p_pools int[], p_job_types text[], p_batch int) RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     v_got uuid[];
 BEGIN
-    -- As take_ready, but no queue gives more than its limit: a worker's free slots differ from queue to queue.
+    -- As take_ready, but the queues of one pool together give no more than its limit: a worker's free slots differ from
+    -- pool to pool. One round only: what others hold is left for the next claim.
     WITH peek AS MATERIALIZED (
         SELECT ranked.place
         FROM (
             SELECT h.place, h.rank, h.created_at, h.id, q.most,
-                row_number() OVER (PARTITION BY q.name ORDER BY h.rank, h.created_at, h.id) AS nth
-            FROM unnest(p_queues, p_limits) AS q (name, most)
+                row_number() OVER (PARTITION BY q.pool ORDER BY h.rank, h.created_at, h.id) AS nth
+            FROM unnest(p_queues, p_limits, p_pools) AS q (name, most, pool)
             JOIN howdah.open_lanes(p_queues, p_job_types) AS l ON l.queue = q.name
             CROSS JOIN LATERAL (
                 SELECT r.ctid AS place, r.rank, r.created_at, r.id FROM howdah.ready AS r
@@ -103,7 +104,8 @@ BEGIN
     RETURN coalesce(v_got, '{}');
 END $$;
 
-CREATE FUNCTION howdah.claim_jobs(p_worker_id text, p_job_types text[], p_batch int, p_queues text[] DEFAULT NULL, p_limits int[] DEFAULT NULL)
+CREATE FUNCTION howdah.claim_jobs(p_worker_id text, p_job_types text[], p_batch int, p_queues text[] DEFAULT NULL,
+    p_limits int[] DEFAULT NULL, p_pools int[] DEFAULT NULL)
 RETURNS TABLE (claim bigint, job howdah.jobs)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -121,7 +123,7 @@ BEGIN
     IF p_limits IS NULL THEN
         v_ids := howdah.take_ready(ARRAY(SELECT l.lane FROM howdah.open_lanes(p_queues, p_job_types) AS l), p_batch);
     ELSE
-        v_ids := howdah.take_ready_per_queue(p_queues, p_limits, p_job_types, p_batch);
+        v_ids := howdah.take_ready_by_pool(p_queues, p_limits, p_pools, p_job_types, p_batch);
     END IF;
     IF cardinality(v_ids) = 0 THEN
         RETURN;

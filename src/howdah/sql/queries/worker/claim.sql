@@ -5,4 +5,4 @@ SELECT due.seconds, c.claim, (c.job).id, (c.job).lease, (c.job).job_type, (c.job
     (c.job).created_at, (c.job).data, (c.job).attempts, (c.job).max_attempts, (c.job).errors, (c.job).deaths
 FROM (SELECT howdah.seconds_to_next_due() AS seconds) AS due
 LEFT JOIN LATERAL howdah.claim_jobs(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
-    %(limits)s::int[]) AS c ON true
+    %(limits)s::int[], %(pools)s::int[]) AS c ON true

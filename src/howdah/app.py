@@ -1,0 +1,198 @@
+"""The app: wires the rooms together, holds no logic of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from uuid import UUID
+
+from howdah.client.client import Client
+from howdah.client.definition import JobDefinition
+from howdah.client.handle import Job
+from howdah.db.catalog import DEFAULT_SCHEMA, Catalog
+from howdah.db.link import Link
+from howdah.db.sessions import Sessions
+from howdah.embedded.server import EmbeddedServer
+from howdah.maintenance.chores import Chores
+from howdah.model.context import JobContext
+from howdah.model.errors import OptionError, UnknownJobType
+from howdah.model.handler import Handler, Mode
+from howdah.model.options import JobOptions, check_name
+from howdah.model.priority import Priority
+from howdah.model.retry import Backoff, RetryPolicy
+from howdah.model.worker_settings import WorkerSettings
+from howdah.payload.results import result_loader
+from howdah.payload.signature import read_signature
+from howdah.worker.process_runner import check_importable
+from howdah.worker.worker import Worker
+
+P = ParamSpec("P")
+R = TypeVar("R")
+DATA_LIMIT = 262_144
+EMBEDDED_FOLDER = ".howdah"
+
+
+class _Decorator:
+    """What `app.job(...)` returns; typed so that `enqueue` has the handler's own parameters, less the context."""
+
+    def __init__(self, register: Callable[[Callable[..., Any]], JobDefinition[..., Any]]) -> None:
+        self._register = register
+
+    @overload
+    def __call__(self, function: Callable[Concatenate[JobContext, P], Awaitable[R]]) -> JobDefinition[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, Awaitable[R]]) -> JobDefinition[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[JobContext, P], R]) -> JobDefinition[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> JobDefinition[P, R]: ...
+    def __call__(self, function: Callable[..., Any]) -> JobDefinition[..., Any]:
+        return self._register(function)
+
+
+class Howdah:
+    """A queue and the job types of one application.
+
+    The database: `url`, else the environment's HOWDAH_URL, else an embedded PostgreSQL kept under ./.howdah. Making an
+    app connects to nothing; the first use does.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        schema: str = DEFAULT_SCHEMA,
+        data_limit: int = DATA_LIMIT,
+        pool_size: int = 10,
+    ) -> None:
+        self.catalog = Catalog(schema)
+        self.handlers: dict[str, Handler] = {}
+        self.definitions: dict[str, JobDefinition[..., Any]] = {}
+        self._url = url
+        self._data_limit = data_limit
+        self._embedded: EmbeddedServer | None = None
+        # An embedded server is the developer's own: nobody else would migrate it.
+        embedded = url is None and not os.environ.get("HOWDAH_URL")
+        self._sessions = Sessions(self.locate, self.catalog, size=pool_size, may_migrate=embedded)
+        self._client = Client(self._sessions)
+
+    def locate(self) -> str:
+        """The database's URL; starts the embedded server if it is that."""
+        given = self._url or os.environ.get("HOWDAH_URL")
+        if given:
+            return given
+        if self._embedded is None:
+            self._embedded = EmbeddedServer(Path(EMBEDDED_FOLDER))
+        return self._embedded.acquire()
+
+    def job(
+        self,
+        *,
+        name: str | None = None,
+        priority: int = Priority.DISCOVERED,
+        queue: str = "default",
+        max_attempts: int = 3,
+        timeout: timedelta | None = None,
+        retry: RetryPolicy | None = None,
+        process: bool = False,
+    ) -> _Decorator:
+        """Register a function as a job type. HIGHER priority runs first. `async def` runs on the event loop, `def` in a
+        thread, `process=True` in a child process that can be killed. The context is passed only where the first parameter
+        is annotated with JobContext."""
+        if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
+            raise OptionError(f"timeout must be a timedelta longer than nothing, not {timeout!r}")
+        options = JobOptions(priority=priority, queue=queue, max_attempts=max_attempts)
+
+        def register(function: Callable[..., Any]) -> JobDefinition[..., Any]:
+            job_type = check_name("job type", name or function.__name__)
+            if job_type in self.handlers:
+                raise OptionError(f"job type {job_type!r} is registered twice; give one of them another name=")
+            mode = Mode.LOOP if inspect.iscoroutinefunction(function) else Mode.THREAD
+            handler = Handler(
+                name=job_type,
+                function=function,
+                signature=read_signature(function, JobContext),
+                mode=Mode.PROCESS if process else mode,
+                timeout=timeout,
+                retry=retry or Backoff(),
+                queue=queue,
+            )
+            if process:
+                check_importable(handler)
+            definition = JobDefinition[..., Any](
+                handler,
+                options,
+                lambda: self._client,
+                data_limit=self._data_limit,
+                load_result=result_loader(function),
+            )
+            self.handlers[job_type] = handler
+            self.definitions[job_type] = definition
+            return definition
+
+        return _Decorator(register)
+
+    def get(self, job_id: UUID | str) -> Job[Any]:
+        """The job with that id, as it stands."""
+        identity = _as_uuid(job_id)
+        record = self._client.get(identity)
+        return Job(identity, record.job_type, self._client, record, self._loader(record.job_type))
+
+    async def aget(self, job_id: UUID | str) -> Job[Any]:
+        """The job with that id, as it stands."""
+        identity = _as_uuid(job_id)
+        record = await self._client.aget(identity)
+        return Job(identity, record.job_type, self._client, record, self._loader(record.job_type))
+
+    def definition(self, job_type: str) -> JobDefinition[..., Any]:
+        """The job type of that name."""
+        if job_type not in self.definitions:
+            known = ", ".join(sorted(self.definitions)) or "none"
+            raise UnknownJobType(f"this app registers no job type {job_type!r}; it has: {known}")
+        return self.definitions[job_type]
+
+    @property
+    def sessions(self) -> Sessions:
+        """Connections to this app's database."""
+        return self._sessions
+
+    def worker(self, settings: WorkerSettings | None = None) -> Worker:
+        """A worker for this app's job types; `await worker.run()` inside a running event loop."""
+        return Worker(self._sessions.url(), self.catalog, self.handlers, settings or WorkerSettings(), _do_chores)
+
+    def close(self) -> None:
+        """Give back connections and, if this process uses one, the embedded server."""
+        self._sessions.close()
+        if self._embedded is not None:
+            self._embedded.release()
+
+    async def aclose(self) -> None:
+        """Give back connections and, if this process uses one, the embedded server."""
+        await self._sessions.close_async()
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.release)
+
+    def _loader(self, job_type: str) -> Callable[[Any], Any] | None:
+        definition = self.definitions.get(job_type)
+        return definition.load_result if definition is not None else None
+
+
+async def _do_chores(link: Link, silence: float, ring: Callable[[], None]) -> None:
+    try:
+        await Chores(link, silence, ring).run()
+    finally:
+        await link.close()
+
+
+def _as_uuid(job_id: UUID | str) -> UUID:
+    if isinstance(job_id, UUID):
+        return job_id
+    try:
+        return UUID(job_id)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise OptionError(f"{job_id!r} is not a job id; ids look like 0193a0e4-…") from error

@@ -1,0 +1,120 @@
+"""One connection kept for one purpose, made again after it broke.
+
+A Link never hides a failure: the operation under way raises, the caller decides whether to repeat it. `Outage` makes sure
+that a lost database is told once, and its return once, however many links notice.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, TypeVar
+
+import psycopg
+
+from howdah.db.catalog import Catalog
+from howdah.db.connecting import connect, connect_async
+from howdah.db.faults import explain, is_data_error
+from howdah.db.op import Operation, perform, perform_async
+
+T = TypeVar("T")
+logger = logging.getLogger("howdah.worker")
+
+
+class Outage:
+    """Whether the database is away, told once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._away = False
+
+    @property
+    def away(self) -> bool:
+        """Whether the last thing heard of the database was a failure."""
+        return self._away
+
+    def begin(self, error: BaseException) -> None:
+        """Something failed; say so unless it has been said."""
+        with self._lock:
+            told, self._away = self._away, True
+        if not told:
+            logger.warning("database lost, trying again until it is back: %s", explain(error) or error)
+
+    def end(self) -> None:
+        """Something worked again."""
+        if self._away:
+            with self._lock:
+                told, self._away = self._away, False
+            if told:
+                logger.warning("database is back")
+
+
+class Link:
+    """An async connection for one purpose."""
+
+    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage) -> None:
+        self._url = url
+        self._catalog = catalog
+        self._role = role
+        self._outage = outage
+        self._connection: psycopg.AsyncConnection[Any] | None = None
+
+    async def perform(self, operation: Operation[T]) -> T:
+        """Run an operation; after a failure the next call connects anew."""
+        try:
+            connection = await self.connection()
+            result = await perform_async(connection, self._catalog, operation)
+        except psycopg.Error as error:
+            if not is_data_error(error):
+                self._outage.begin(error)
+                await self.close()
+            raise
+        except BaseException:
+            # Cancelled in mid-statement: the connection may be inside anything, so it is not used again.
+            await self.close()
+            raise
+        self._outage.end()
+        return result
+
+    async def connection(self) -> psycopg.AsyncConnection[Any]:
+        """The connection, opened if need be."""
+        if self._connection is None or self._connection.closed:
+            self._connection = await connect_async(self._url, self._role)
+        return self._connection
+
+    async def close(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+
+class BlockingLink:
+    """A blocking connection for one purpose, used by one thread."""
+
+    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage) -> None:
+        self._url = url
+        self._catalog = catalog
+        self._role = role
+        self._outage = outage
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def perform(self, operation: Operation[T]) -> T:
+        """Run an operation; after a failure the next call connects anew."""
+        try:
+            if self._connection is None or self._connection.closed:
+                self._connection = connect(self._url, self._role)
+            result = perform(self._connection, self._catalog, operation)
+        except psycopg.Error as error:
+            if not is_data_error(error):
+                self._outage.begin(error)
+                self.close()
+            raise
+        self._outage.end()
+        return result
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()

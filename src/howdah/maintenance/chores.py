@@ -1,0 +1,69 @@
+"""The chores that any worker does now and then. None needs a leader: each statement is guarded, and doing it twice at once
+is the same as once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from howdah.db.link import Link
+from howdah.maintenance import store
+
+logger = logging.getLogger("howdah.maintenance")
+PARTITION_SECONDS = 60.0
+_DELETE_AT_ONCE = 2000
+
+
+class Chores:
+    """Rescue every third of the silence; partitions and retention every minute. A connection only while at work."""
+
+    def __init__(self, link: Link, silence: float, on_rescue: Callable[[], None]) -> None:
+        self._link = link
+        self._rescue_seconds = max(0.05, silence / 3)
+        self._on_rescue = on_rescue
+
+    async def run(self) -> None:
+        """Do the chores until cancelled."""
+        await asyncio.gather(
+            self._repeat(self.rescue, self._rescue_seconds),
+            self._repeat(self.tend_partitions, PARTITION_SECONDS),
+        )
+
+    async def rescue(self) -> None:
+        """Take back what silent workers hold."""
+        rescued = await self._link.perform(store.rescue())
+        for job in rescued:
+            logger.warning(
+                "job of a silent worker is now %s",
+                job.status,
+                extra={"job_id": str(job.job_id), "deaths": job.deaths, "silent_worker": job.worker_id},
+            )
+        if rescued:
+            self._on_rescue()
+
+    async def tend_partitions(self) -> None:
+        """Make partitions ahead of time, drop those past retention, delete what cannot be dropped whole."""
+        while await self._link.perform(store.create_next_partition()):
+            pass
+        while (dropped := await self._link.perform(store.drop_expired_partition())) is not None:
+            logger.info("dropped partition %s: all its jobs are past their retention", dropped)
+        await self._link.perform(store.delete_expired_jobs(_DELETE_AT_ONCE))
+        await self._link.perform(store.sweep_lanes())
+
+    async def _repeat(self, chore: Callable[[], object], seconds: float) -> None:
+        while True:
+            async with self._telling(getattr(chore, "__name__", "chore")):
+                await chore()  # type: ignore[misc]  # a coroutine function of this class
+            # Jitter: workers that started together must not do every chore together.
+            await asyncio.sleep(seconds * random.uniform(0.7, 1.1))  # noqa: S311
+
+    @asynccontextmanager
+    async def _telling(self, what: str) -> AsyncIterator[None]:
+        try:
+            yield
+        except Exception as error:
+            # A lock that was busy, or an outage, which the link tells: the next round does it.
+            logger.debug("%s put off: %s", what, type(error).__name__)

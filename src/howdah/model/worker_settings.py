@@ -1,0 +1,53 @@
+"""How a worker works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from howdah.model.errors import OptionError
+from howdah.model.options import check_name
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """How much a worker runs at once, what it serves, and how long it waits for what."""
+
+    concurrency: int = 20
+    """Jobs at once over all queues that have no number of their own."""
+    queues: Mapping[str, int | None] = field(default_factory=dict)
+    """Queues to serve and, where a number stands, that queue's own concurrency. Empty: all that the app registers."""
+    job_types: Sequence[str] = ()
+    """Job types to serve. Empty: all that the app registers."""
+    silence: timedelta = timedelta(seconds=30)
+    """Without a heartbeat for this long, the worker counts as dead and its jobs are rescued."""
+    grace: timedelta = timedelta(seconds=30)
+    """After SIGTERM, how long running jobs may take to finish before they are released."""
+    poll: timedelta = timedelta(milliseconds=900)
+    """How often to look for work when nothing rings."""
+    listen: bool = True
+    """Whether to be woken by NOTIFY; polling is the truth either way."""
+    worker_id: str | None = None
+    """A name that no other living worker has; made up when None."""
+    maintenance: bool = True
+    """Whether this worker also does the chores: rescue, partitions, retention."""
+
+    def __post_init__(self) -> None:
+        _at_least_one("concurrency", self.concurrency)
+        for name, own in self.queues.items():
+            check_name("queue", name)
+            if own is not None:
+                _at_least_one(f"the concurrency of queue {name!r}", own)
+        for what in ("silence", "poll"):
+            if getattr(self, what) <= timedelta(0):
+                raise OptionError(f"{what} must be longer than nothing")
+        if self.grace < timedelta(0):
+            raise OptionError("grace cannot be negative")
+        if self.worker_id is not None:
+            check_name("worker_id", self.worker_id, limit=100)
+
+
+def _at_least_one(what: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100_000:
+        raise OptionError(f"{what} is {value!r}; 1 to 100000 are allowed")

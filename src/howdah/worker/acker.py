@@ -1,0 +1,164 @@
+"""Tells the database how claims ended, in batches.
+
+While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood in big batches. A
+finished job is kept, and its lease alive, until the database has taken its end: after an outage nothing has to run again.
+If the values of one job are refused, the batch falls back to single rows, so that one bad row never blocks its neighbours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from howdah.db.faults import is_data_error
+from howdah.db.link import Link
+from howdah.runtime.backoff import Pauses
+from howdah.worker import store
+from howdah.worker.held import Held, Holdings
+from howdah.worker.reports import gather
+from howdah.worker.store import Completion, Ending
+
+logger = logging.getLogger("howdah.worker")
+_LARGEST_BATCH = 1000
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Ended jobs whose ends are being written; what has been written is taken out, so that a repetition is safe."""
+
+    held: list[Held] = field(default_factory=list)
+    done: list[Completion] = field(default_factory=list)
+    other: list[Ending] = field(default_factory=list)
+    claims: list[int] = field(default_factory=list)
+
+
+class Acker:
+    """The one writer of ends in this process."""
+
+    def __init__(self, link: Link, holdings: Holdings, on_retry: Callable[[float], None]) -> None:
+        self._link = link
+        self._holdings = holdings
+        self._on_retry = on_retry
+        self._waiting: list[tuple[Held, Completion | Ending | None]] = []
+        self._more = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.accepted = 0
+        self.refused = 0
+
+    @property
+    def backlog(self) -> int:
+        """Ends that wait to be written."""
+        return len(self._waiting)
+
+    def put(self, held: Held, end: Completion | Ending | None) -> None:
+        """The job has ended so; None: it was lost, and only its claim is to be closed."""
+        self._waiting.append((held, end))
+        self._idle.clear()
+        self._more.set()
+
+    async def drained(self) -> None:
+        """Wait until everything is written."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Write batch after batch, until cancelled."""
+        while True:
+            await self._more.wait()
+            batch = self._next_batch()
+            await self._write_until_done(batch)
+            if not self._waiting:
+                self._more.clear()
+                self._idle.set()
+
+    def _next_batch(self) -> _Batch:
+        taken, self._waiting = self._waiting[:_LARGEST_BATCH], self._waiting[_LARGEST_BATCH:]
+        batch = _Batch([held for held, _ in taken])
+        for _, end in taken:
+            if isinstance(end, Completion):
+                batch.done.append(end)
+            elif end is not None:
+                batch.other.append(end)
+        batch.claims = self._holdings.empties(batch.held)
+        return batch
+
+    async def _write_until_done(self, batch: _Batch) -> None:
+        pauses = Pauses()
+        while True:
+            try:
+                await self._write(batch)
+                break
+            except Exception as error:
+                if is_data_error(error):
+                    await self._write_one_by_one(batch, pauses)
+                    break
+                # Whatever it is, giving up would leave finished work to be done again: keep trying while we live.
+                if pauses.next() > 2:
+                    logger.warning("acknowledgements still fail: %s", type(error).__name__)
+                await asyncio.sleep(pauses.next())
+        self._holdings.drop(batch.held)
+
+    async def _write(self, batch: _Batch) -> None:
+        await self._write_last_words(batch)
+        # The claims are closed with the last statement that ends a job of theirs.
+        if batch.done:
+            refused = await self._link.perform(store.complete(batch.done, [] if batch.other else batch.claims))
+            self._count(len(batch.done) - len(refused), refused)
+            batch.done = []
+        if batch.other or batch.claims:
+            ended = await self._link.perform(store.finish(batch.other, batch.claims))
+            self._count(len(ended), {e.id for e in batch.other} - {e.id for e in ended})
+            for end in ended:
+                if end.status == "pending" and end.run_in is not None:
+                    self._on_retry(end.run_in)
+            batch.other, batch.claims = [], []
+
+    async def _write_last_words(self, batch: _Batch) -> None:
+        # What the pulse has taken but not yet written comes first: events keep their order, and none comes too late.
+        while any(held.being_written for held in batch.held):
+            await asyncio.sleep(0.002)
+        words = gather(batch.held)
+        try:
+            if words.running:
+                await self._link.perform(store.report(words.running))
+            if words.events:
+                await self._link.perform(store.record_events(words.events))
+        except BaseException:
+            words.put_back()
+            raise
+
+    async def _write_one_by_one(self, batch: _Batch, pauses: Pauses) -> None:
+        ends: list[Completion | Ending] = [*batch.done, *batch.other]
+        for end in ends:
+            while True:
+                try:
+                    await self._write(_single(end))
+                    break
+                except Exception as error:
+                    if is_data_error(error):
+                        logger.error("the end of job %s could not be stored: %s", end.id, type(error).__name__)
+                        end = Ending(  # noqa: PLW2901 - this one is tried again as a failure
+                            end.id, end.lease, "fail", f"its end could not be stored: {type(error).__name__}"
+                        )
+                    else:
+                        await asyncio.sleep(pauses.next())
+        while batch.claims:
+            try:
+                await self._link.perform(store.finish([], batch.claims))
+                batch.claims = []
+            except Exception:
+                # Only closes empty claims; the outage is told by the link, and trying again costs nothing.
+                await asyncio.sleep(pauses.next())
+
+    def _count(self, accepted: int, refused: set[UUID]) -> None:
+        self.accepted += accepted
+        self.refused += len(refused)
+        for job_id in refused:
+            logger.warning("job is no longer ours, its end was refused", extra={"job_id": str(job_id)})
+
+
+def _single(end: Completion | Ending) -> _Batch:
+    return _Batch(done=[end]) if isinstance(end, Completion) else _Batch(other=[end])

@@ -1,0 +1,94 @@
+"""Asks for work: when there are free slots, and there may be something to do.
+
+There may be something to do when the bell rang, when the last claim came back full, when something scheduled is due, and
+otherwise whenever the polling time has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Sequence
+
+from howdah.db.link import Link
+from howdah.runtime.backoff import Pauses
+from howdah.runtime.wakeup import Wakeup
+from howdah.worker import store
+from howdah.worker.slots import Slots
+from howdah.worker.store import ClaimedJob
+
+logger = logging.getLogger("howdah.worker")
+#: While this many ends wait to be written, claiming more would only add to what an outage holds up.
+_BACKLOG_LIMIT = 5000
+
+
+class Claimer:
+    """The one claimer of this process."""
+
+    def __init__(
+        self,
+        link: Link,
+        worker_id: str,
+        job_types: Sequence[str],
+        slots: Slots,
+        take: Callable[[list[ClaimedJob]], None],
+        backlog: Callable[[], int],
+    ) -> None:
+        self._link = link
+        self._worker_id = worker_id
+        self._job_types = job_types
+        self._slots = slots
+        self._take = take
+        self._backlog = backlog
+        self._bell = Wakeup()
+        self._freed = Wakeup()
+        self._stopping = False
+        self._due: float | None = None
+
+    def ring(self) -> None:
+        """There may be something to claim."""
+        self._bell.ring()
+
+    def freed(self) -> None:
+        """A slot is free."""
+        self._freed.ring()
+
+    def due_in(self, seconds: float) -> None:
+        """Something will be due then, and this worker knows it first: it has just put it off itself."""
+        asyncio.get_running_loop().call_later(max(0.0, seconds), self.ring)
+
+    def stop(self) -> None:
+        """Claim no more. `run` returns at its next safe point: never inside a claim, which would strand its jobs."""
+        self._stopping = True
+        self._bell.ring()
+        self._freed.ring()
+
+    async def run(self, poll: float) -> None:
+        """Claim until stopped."""
+        pauses = Pauses()
+        more = True
+        while not self._stopping:
+            if not more:
+                await self._bell.wait(self._patience(poll))
+                more = True
+                continue
+            demand = self._slots.demand() if self._backlog() < _BACKLOG_LIMIT else None
+            if demand is None:
+                await self._freed.wait(poll)
+                self._take([])
+                continue
+            try:
+                jobs, self._due = await self._link.perform(store.claim(self._worker_id, self._job_types, demand))
+            except Exception as error:
+                logger.debug("claim failed: %s", type(error).__name__)
+                await self._bell.wait(pauses.next())
+                continue
+            pauses.reset()
+            self._take(jobs)
+            more = len(jobs) >= demand.batch
+
+    def _patience(self, poll: float) -> float:
+        # Jitter, so that idle workers do not all ask at the same moment; never longer than the polling time.
+        patience = poll * random.uniform(0.7, 1.0)  # noqa: S311
+        return patience if self._due is None else min(patience, max(0.001, self._due))

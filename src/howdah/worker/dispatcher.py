@@ -1,0 +1,126 @@
+"""Between claim and acknowledgement: starts held jobs as slots come free, and hands over how each ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from howdah.db.link import Link
+from howdah.model.context import JobContext
+from howdah.model.handler import Handler, Mode
+from howdah.payload.json_text import to_json
+from howdah.runtime.backoff import Pauses
+from howdah.worker import store
+from howdah.worker.acker import Acker
+from howdah.worker.executor import Executor
+from howdah.worker.held import Held, Holdings, Stop
+from howdah.worker.slots import Slots
+from howdah.worker.store import ClaimedJob, Completion, Ending, Running
+
+logger = logging.getLogger("howdah.worker")
+_encode_event = partial(to_json, what="event data")
+
+
+class Dispatcher:
+    """Everything that is in this process between its claim and its end."""
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        executor: Executor,
+        slots: Slots,
+        holdings: Holdings,
+        acker: Acker,
+        link: Link,
+    ) -> None:
+        self._handlers = handlers
+        self._executor = executor
+        self._slots = slots
+        self._holdings = holdings
+        self._acker = acker
+        self._link = link
+        self._tasks: dict[asyncio.Task[None], Held] = {}
+        self._on_free: Callable[[], None] = lambda: None
+
+    def on_free(self, tell: Callable[[], None]) -> None:
+        """Whom to tell when a slot is free."""
+        self._on_free = tell
+
+    def take(self, jobs: list[ClaimedJob]) -> None:
+        """Jobs that were just claimed; also called with none, to start what had to stand aside."""
+        many = [Held(job, _context(job)) for job in jobs]
+        self._holdings.add(many)
+        self._slots.admit(many)
+        self._start()
+
+    def release_waiting(self) -> None:
+        """Give back what has not started: it costs nothing."""
+        for held in self._slots.take_waiting():
+            self._end(held, Ending(held.job.id, held.job.lease, "release"))
+
+    async def finish(self, seconds: float, hurry: asyncio.Event) -> None:
+        """Let running jobs finish, for that long or until told to hurry."""
+        if self._tasks:
+            hurried = asyncio.create_task(hurry.wait())
+            everything = asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.wait((everything, hurried), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            hurried.cancel()
+
+    async def release_running(self, seconds: float) -> None:
+        """Interrupt what still runs, and give it back. A handler that will not be interrupted is left behind."""
+        for held in list(self._tasks.values()):
+            held.interrupt_for(Stop.SHUTDOWN)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for held in list(self._tasks.values()):
+            if not held.ended:
+                self._end(held, Ending(held.job.id, held.job.lease, "release"))
+
+    def _start(self) -> None:
+        while (held := self._slots.start_next()) is not None:
+            task = asyncio.create_task(self._live(held))
+            self._tasks[task] = held
+            task.add_done_callback(self._tasks.pop)
+
+    async def _live(self, held: Held) -> None:
+        end: Completion | Ending | None = None
+        if not held.suspect or self._handlers[held.job.job_type].mode is Mode.PROCESS or await self._mark_start(held):
+            end = await self._executor.execute(held)
+        if not held.ended:
+            self._end(held, end)
+        if held.lingering is not None:
+            # The thread could not be stopped and still uses its slot.
+            held.lingering.add_done_callback(lambda _: self._free(held))
+        else:
+            self._free(held)
+
+    async def _mark_start(self, held: Held) -> bool:
+        """Write down that a suspect starts, before it does: should it kill this process, it is charged and nobody else."""
+        pauses = Pauses()
+        job = held.job
+        while True:
+            try:
+                accepted = await self._link.perform(store.report([Running(job.id, job.lease, None, None, 0.0)]))
+            except Exception as error:
+                if held.stop is not None:
+                    return False
+                logger.debug("start of a suspect job not written yet: %s", type(error).__name__)
+                await asyncio.sleep(pauses.next())
+                continue
+            held.marked = bool(accepted)
+            return held.marked
+
+    def _end(self, held: Held, end: Completion | Ending | None) -> None:
+        self._holdings.end(held)
+        self._acker.put(held, end)
+
+    def _free(self, held: Held) -> None:
+        self._slots.free(held)
+        self._start()
+        self._on_free()
+
+
+def _context(job: ClaimedJob) -> JobContext:
+    return JobContext(job.id, job.job_type, job.queue, job.attempts, job.max_attempts, _encode_event)

@@ -1,0 +1,152 @@
+"""Runs one held job and says how its claim ends: decode, run, encode, or the one way in which it went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Protocol
+
+from howdah.model.errors import ArgumentError, JobCancelled, LeaseLost, PayloadError
+from howdah.model.handler import Handler
+from howdah.model.outcome import Cancel, Fail, Retry, Snooze, checked_delay
+from howdah.model.retry import Backoff
+from howdah.payload.json_text import to_json
+from howdah.payload.sanitise import clean_text
+from howdah.worker.held import Held, Stop
+from howdah.worker.store import Completion, Ending
+
+logger = logging.getLogger("howdah.worker")
+ERROR_LIMIT = 16_384
+
+
+class TimedOut(Exception):
+    """The handler's time was up. `lingering` is the thread that could not be stopped, if any."""
+
+    def __init__(self, timeout: timedelta, lingering: asyncio.Future[Any] | None = None) -> None:
+        super().__init__(f"timed out after {timeout.total_seconds():g} s")
+        self.lingering = lingering
+
+
+class ChildDied(Exception):
+    """The child process that ran the handler is gone."""
+
+
+class Abandoned(Exception):
+    """The worker stops and this handler cannot be interrupted: its thread is left behind."""
+
+
+class ResultRefused(Exception):
+    """The handler returned what JSON cannot hold."""
+
+
+class Runner(Protocol):
+    """Runs a handler in one of the ways; returns JSON text or None, raises what the handler raised."""
+
+    async def run(
+        self, handler: Handler, held: Held, arguments: tuple[tuple[object, ...], dict[str, object]]
+    ) -> str | None: ...
+
+
+class Executor:
+    """Turns a held job into the end of its claim."""
+
+    def __init__(self, handlers: Mapping[str, Handler], runners: Mapping[str, Runner]) -> None:
+        self._handlers = handlers
+        self._runners = runners
+
+    async def execute(self, held: Held) -> Completion | Ending | None:
+        """Run the handler; None when the job is no longer ours to end."""
+        job = held.job
+        handler = self._handlers[job.job_type]
+        try:
+            arguments = handler.signature.decode(job.data)
+            result = await self._runners[handler.mode].run(handler, held, arguments)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and held.stop is not None:
+                # The interruption has arrived; the task itself goes on to its acknowledgement.
+                task = asyncio.current_task()
+                while task is not None and task.uncancel() > 0:
+                    pass
+            return self._ending(handler, held, error)
+        if held.stop is Stop.LOST:
+            return None
+        return Completion(job.id, job.lease, result, held.ran())
+
+    def _ending(self, handler: Handler, held: Held, error: BaseException) -> Ending | None:
+        job = held.job
+
+        def end(outcome: str, text: str | None, delay: timedelta | None = None) -> Ending:
+            return Ending(job.id, job.lease, outcome, text, None if delay is None else delay.total_seconds())
+
+        if held.stop is Stop.LOST or isinstance(error, LeaseLost):
+            return None
+        match error:
+            case Snooze():
+                return end("snooze", None, error.delay)
+            case Cancel():
+                return end("cancel", plain(error))
+            case Fail():
+                return end("fail", plain(error))
+            case Retry():
+                return end(
+                    "retry",
+                    plain(error),
+                    error.after if error.after is not None else _delay(handler, held, error),
+                )
+            case JobCancelled() if held.context.cancelled:
+                return end("cancel", "cancelled on request")
+            case ChildDied():
+                return end("death", plain(error), _delay(handler, held, error))
+        if held.stop is Stop.CANCEL and isinstance(error, asyncio.CancelledError):
+            return end("cancel", "cancelled on request")
+        if held.stop is Stop.SHUTDOWN and isinstance(error, asyncio.CancelledError | Abandoned):
+            return end("release", None)
+        if isinstance(error, ArgumentError):
+            return end("fail", f"the arguments do not fit the handler: {plain(error)}")
+        if isinstance(error, ResultRefused):
+            return end("fail", f"the result cannot be stored: {plain(error)}")
+        if isinstance(error, TimedOut):
+            held.lingering = error.lingering
+        delay = _delay(handler, held, error)
+        return end("fail" if delay is None else "retry", described(error), delay)
+
+
+def result_text(job_type: str, value: object) -> str | None:
+    """A handler's result as JSON text; None stays null."""
+    try:
+        return None if value is None else to_json(value, what=f"the result of {job_type}")
+    except PayloadError as error:
+        raise ResultRefused(str(error)) from error
+
+
+def described(error: BaseException) -> str:
+    """An error with its traceback, in a form that the table can hold."""
+    if isinstance(error, TimedOut):
+        return plain(error)
+    try:
+        text = "".join(traceback.format_exception(error))
+    except Exception as broken:  # a handler's exception may even fail to describe itself
+        text = f"{type(error).__name__} (its description raised {type(broken).__name__})"
+    return clean_text(text, ERROR_LIMIT)
+
+
+def plain(error: BaseException) -> str:
+    """Only what the error says."""
+    return clean_text(str(error) or type(error).__name__, ERROR_LIMIT)
+
+
+def _delay(handler: Handler, held: Held, error: BaseException) -> timedelta | None:
+    try:
+        delay = handler.retry(held.job.errors, error)
+        return None if delay is None else checked_delay("the retry policy", delay)
+    except Exception as broken:
+        logger.error(
+            "retry policy of %s raised %s; using the default",
+            handler.name,
+            type(broken).__name__,
+            extra={"job_id": str(held.job.id)},
+        )
+        return Backoff()(held.job.errors, error)

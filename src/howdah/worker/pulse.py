@@ -1,0 +1,118 @@
+"""The worker's pulse: a thread with a connection of its own, so that a handler which blocks the event loop, or every other
+thread, keeps its job all the same.
+
+About once a second, while jobs are held: first the latest words of all running jobs in one statement, then one heartbeat
+for all of them, whose answer says which were cancelled or lost. Without jobs, only the heartbeat, and seldom.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from howdah.db.faults import is_data_error
+from howdah.db.link import BlockingLink
+from howdah.db.op import Operation
+from howdah.worker import store
+from howdah.worker.held import Held, Holdings, Stop
+from howdah.worker.reports import gather
+
+logger = logging.getLogger("howdah.worker")
+#: Under a second, so that a start, a word or a cancellation is through within one.
+PULSE_SECONDS = 0.8
+
+
+class Pulse:
+    """Heartbeats, words and verdicts of one worker."""
+
+    def __init__(
+        self,
+        link: BlockingLink,
+        worker_id: str,
+        holdings: Holdings,
+        silence: float,
+        register: Callable[[], Operation[None]],
+    ) -> None:
+        self._link = link
+        self._worker_id = worker_id
+        self._holdings = holdings
+        self._register = register
+        self._seconds = min(PULSE_SECONDS, silence / 8)
+        self._idle_seconds = silence / 6
+        self._stop = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._run, name="howdah-pulse", daemon=True)
+        self._last_beat = 0.0
+        self._registered = False
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Beat no more; returns when the thread has ended or is stuck on a dead connection."""
+        self._stop.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._seconds):
+            try:
+                self._say_words()
+                self._beat()
+            except Exception as error:
+                # The link tells an outage once; the jobs go on, and the next pulse tries again.
+                self._registered = False
+                logger.debug("pulse failed: %s", type(error).__name__)
+        self._link.close()
+
+    def _say_words(self) -> None:
+        speaking = self._holdings.begin_writing()
+        try:
+            words = gather(speaking, mark_running=True)
+            try:
+                if words.running:
+                    accepted = self._link.perform(store.report(words.running))
+                    for held in speaking:
+                        held.marked = held.marked or held.job.id in accepted
+                if words.events:
+                    self._link.perform(store.record_events(words.events))
+            except Exception as error:
+                if is_data_error(error):
+                    logger.error("words of running jobs could not be stored: %s", type(error).__name__)
+                else:
+                    words.put_back()
+                raise
+        finally:
+            self._holdings.end_writing(speaking)
+
+    def _beat(self) -> None:
+        held = self._holdings.all()
+        now = time.monotonic()
+        if not held and self._registered and now - self._last_beat < self._idle_seconds:
+            return
+        if not self._registered:
+            # After an outage the row may be gone: a rescue removed it, or the server lost its last moments.
+            self._link.perform(self._register())
+            self._registered = True
+        verdicts = self._link.perform(store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held]))
+        self._last_beat = now
+        news = [(h, verdicts.get(h.job.id)) for h in held if verdicts.get(h.job.id) != "held"]
+        if news:
+            self._loop.call_soon_threadsafe(_deliver, news)
+
+
+def _deliver(news: list[tuple[Held, str | None]]) -> None:
+    for held, verdict in news:
+        if verdict == "lost" and not held.ended and held.stop is not Stop.LOST:
+            logger.warning("job was lost to another claim", extra=_about(held.job.id, held.job.job_type))
+            held.interrupt_for(Stop.LOST)
+        elif verdict == "cancel" and held.stop is None:
+            held.interrupt_for(Stop.CANCEL)
+
+
+def _about(job_id: UUID, job_type: str) -> dict[str, str]:
+    return {"job_id": str(job_id), "job_type": job_type}

@@ -1,0 +1,182 @@
+"""A worker process: claim → run → acknowledge, and stop without losing anything.
+
+States: starting → working → stopping (no more claims; waiting jobs released; running ones may finish within the grace
+time) → releasing (the rest interrupted and released at once) → stopped. A second stop request skips the grace time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import platform
+import secrets
+import socket
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from howdah.db.catalog import Catalog
+from howdah.db.link import BlockingLink, Link, Outage
+from howdah.db.op import Operation
+from howdah.model.errors import OptionError
+from howdah.model.handler import Handler, Mode
+from howdah.model.worker_settings import WorkerSettings
+from howdah.worker import store
+from howdah.worker.acker import Acker
+from howdah.worker.claimer import Claimer
+from howdah.worker.dispatcher import Dispatcher
+from howdah.worker.executor import Executor
+from howdah.worker.held import Holdings
+from howdah.worker.listener import listen
+from howdah.worker.process_runner import ProcessRunner
+from howdah.worker.pulse import Pulse
+from howdah.worker.runners import LoopRunner, ThreadedRunner
+from howdah.worker.slots import Slots, make_pools
+
+logger = logging.getLogger("howdah.worker")
+_UNWIND_SECONDS = 1.0
+_LAST_ACKS_SECONDS = 10.0
+
+#: A service beside the worker: (a link of its own, seconds of silence, ring) → runs until cancelled.
+Companion = Callable[[Link, float, Callable[[], None]], Coroutine[Any, Any, None]]
+
+
+class Worker:
+    """Runs the jobs of one app on one event loop."""
+
+    def __init__(
+        self,
+        url: str,
+        catalog: Catalog,
+        handlers: Mapping[str, Handler],
+        settings: WorkerSettings,
+        companion: Companion | None,
+    ) -> None:
+        self.worker_id = settings.worker_id or _make_id()
+        self._url = url
+        self._catalog = catalog
+        self._settings = settings
+        self._companion = companion if settings.maintenance else None
+        self._handlers = _served_handlers(handlers, settings)
+        self._queues = dict(settings.queues) or {handler.queue: None for handler in self._handlers.values()}
+        self._outage = Outage()
+        self._stop = asyncio.Event()
+        self._hurry = asyncio.Event()
+        #: Set once the worker has registered itself and asks for work.
+        self.ready = asyncio.Event()
+
+    def stop(self) -> None:
+        """Stop gracefully; called again: now."""
+        if self._stop.is_set():
+            self._hurry.set()
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Work until stopped, and leave nothing behind."""
+        holdings = Holdings()
+        slots = Slots(make_pools(self._queues, self._settings.concurrency))
+        acks, claims = self._link("acks"), self._link("claims")
+        processes = ProcessRunner()
+        executor = Executor(
+            self._handlers, {Mode.LOOP: LoopRunner(), Mode.THREAD: ThreadedRunner(), Mode.PROCESS: processes}
+        )
+        acker = Acker(acks, holdings, on_retry=lambda seconds: claimer.due_in(seconds))  # noqa: PLW0108 - claimer is made below
+        dispatcher = Dispatcher(self._handlers, executor, slots, holdings, acker, acks)
+        claimer = Claimer(claims, self.worker_id, list(self._handlers), slots, dispatcher.take, lambda: acker.backlog)
+        dispatcher.on_free(claimer.freed)
+        pulse = self._pulse(holdings)
+        pulse.start()
+        acking = asyncio.create_task(acker.run())
+        claiming = asyncio.create_task(self._claim(claimer, claims))
+        background = self._background(claimer)
+        try:
+            await self._stop.wait()
+            claimer.stop()
+            await _settled(claiming, _UNWIND_SECONDS * 5)
+            dispatcher.release_waiting()
+            await dispatcher.finish(self._settings.grace.total_seconds(), self._hurry)
+            await dispatcher.release_running(_UNWIND_SECONDS)
+            await _settled(asyncio.create_task(acker.drained()), _LAST_ACKS_SECONDS)
+        finally:
+            await _cancelled(acking, claiming, *background)
+            await asyncio.to_thread(pulse.stop)
+            processes.close()
+            await self._leave(acks)
+            await claims.close()
+            logger.info("worker stopped", extra={"worker_id": self.worker_id, "held": len(holdings)})
+
+    async def _claim(self, claimer: Claimer, link: Link) -> None:
+        # Registered before the first claim: a rescue must know how long this worker may be silent.
+        while not self._stop.is_set():
+            try:
+                await link.perform(self._register())
+                break
+            except Exception as error:
+                logger.debug("cannot register yet: %s", type(error).__name__)
+                await asyncio.sleep(0.2)
+        logger.info(
+            "worker started",
+            extra={
+                "worker_id": self.worker_id,
+                "queues": list(self._queues),
+                "job_types": list(self._handlers),
+            },
+        )
+        self.ready.set()
+        await claimer.run(self._settings.poll.total_seconds())
+
+    def _background(self, claimer: Claimer) -> list[asyncio.Task[None]]:
+        tasks = []
+        if self._settings.listen:
+            tasks.append(asyncio.create_task(listen(self._link("listener"), claimer.ring)))
+        if self._companion is not None:
+            silence = self._settings.silence.total_seconds()
+            tasks.append(asyncio.create_task(self._companion(self._link("maintenance"), silence, claimer.ring)))
+        return tasks
+
+    def _pulse(self, holdings: Holdings) -> Pulse:
+        link = BlockingLink(self._url, self._catalog, "pulse", self._outage)
+        return Pulse(link, self.worker_id, holdings, self._settings.silence.total_seconds(), self._register)
+
+    def _register(self) -> Operation[None]:
+        info = {"host": socket.gethostname(), "pid": os.getpid(), "python": platform.python_version()}
+        return store.register(
+            self.worker_id, self._settings.silence, list(self._queues), list(self._handlers), json.dumps(info)
+        )
+
+    async def _leave(self, link: Link) -> None:
+        try:
+            async with asyncio.timeout(2):
+                await link.perform(store.unregister(self.worker_id))
+        except Exception as error:
+            # Harmless: the row goes with the next rescue.
+            logger.debug("could not sign off: %s", type(error).__name__)
+        await link.close()
+
+    def _link(self, role: str) -> Link:
+        return Link(self._url, self._catalog, role, self._outage)
+
+
+def _served_handlers(handlers: Mapping[str, Handler], settings: WorkerSettings) -> dict[str, Handler]:
+    if not handlers:
+        raise OptionError("this app registers no job types; decorate functions with @app.job")
+    unknown = [name for name in settings.job_types if name not in handlers]
+    if unknown:
+        raise OptionError(f"this app registers no job type {unknown[0]!r}; it has: {', '.join(sorted(handlers))}")
+    return {name: handlers[name] for name in settings.job_types or handlers}
+
+
+def _make_id() -> str:
+    # Of this incarnation, not of this host: a restarted worker must never be taken for its dead predecessor.
+    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+async def _settled(task: asyncio.Task[None], seconds: float) -> None:
+    await asyncio.wait((task,), timeout=seconds)
+
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
