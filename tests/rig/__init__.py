@@ -1,0 +1,1 @@
+"""What tests run on: real servers, a real pooler, real processes, and waiting on events."""
