@@ -38,9 +38,7 @@ def embed(place: Path) -> Iterator[Embed]:
     """Makes servers whose place as a user is given up after the test."""
     made: list[EmbeddedServer] = []
 
-    def make(
-        folder: Path, *, binaries: Binaries | None = None, settings: ServerSettings = DURABLE
-    ) -> EmbeddedServer:
+    def make(folder: Path, *, binaries: Binaries | None = None, settings: ServerSettings = DURABLE) -> EmbeddedServer:
         made.append(EmbeddedServer(folder, binaries=binaries, settings=settings))
         return made[-1]
 

@@ -13,7 +13,7 @@ from types import TracebackType
 
 import psycopg
 
-from howdah.embedded.keeper import all_processes, arguments_of
+from howdah.embedded.keeper import all_processes, command_line
 from howdah.embedded.layout import read_layout
 from howdah.embedded.locks import is_held
 
@@ -86,20 +86,16 @@ def wait_until(condition: Callable[[], object], what: str, seconds: float = 30.0
 
 def processes_naming(text: str) -> list[int]:
     """Other processes whose command line holds the text; zombies have none, and so do not count."""
-    return [pid for pid in all_processes() if pid != os.getpid() and text in "\0".join(arguments_of(pid))]
+    return [pid for pid in all_processes() if pid != os.getpid() and text in command_line(pid)]
 
 
 def postmasters(folder: Path) -> list[int]:
-    data = str(read_layout(folder).data)
-    return [
-        pid
-        for pid in all_processes()
-        if data in (words := arguments_of(pid)) and words[0].endswith("/postgres") and "--single" not in words
-    ]
+    started = f"/postgres -D {read_layout(folder).data} -c "
+    return [pid for pid in all_processes() if started in command_line(pid)]
 
 
 def keepers(folder: Path) -> list[int]:
-    return [pid for pid in processes_naming(str(folder)) if "keeper.py" in "\0".join(arguments_of(pid))]
+    return [pid for pid in processes_naming(str(folder)) if "keeper.py" in command_line(pid)]
 
 
 def server_is_gone(folder: Path) -> bool:

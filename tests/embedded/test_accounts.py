@@ -145,8 +145,6 @@ ORDINARY_PROGRAM = """
 import os, sys
 from pathlib import Path
 from howdah.embedded.server import EmbeddedServer
-from howdah.embedded.keeper import postmaster_pid
-from howdah.embedded.layout import read_layout
 assert os.geteuid() != 0
 folder = Path(sys.argv[1])
 for _ in range(2):

@@ -21,9 +21,7 @@ def test_the_named_folder_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all_binaries()[0] == find_binaries()
 
 
-def test_a_wrong_named_folder_is_an_error_and_not_passed_over(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_wrong_named_folder_is_an_error_and_not_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOWDAH_PG_BIN", str(tmp_path))
     with pytest.raises(EmbeddedError, match=r"HOWDAH_PG_BIN=.*holds no working postgres"):
         find_binaries()

@@ -18,9 +18,7 @@ from tests.programs import require
 
 def howdah_db(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     program = "from howdah.cli.main import run; run()"
-    return subprocess.run(
-        [sys.executable, "-c", program, "db", *arguments], capture_output=True, text=True, timeout=60
-    )
+    return subprocess.run([sys.executable, "-c", program, "db", *arguments], capture_output=True, text=True, timeout=60)
 
 
 def status(folder: Path) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,6 +161,21 @@ def test_a_busy_backend_of_a_killed_postmaster_does_not_block_the_next(folder: P
         assert server.acquire() == url
         assert ask(url, running) == 0
         client.kill()
+
+
+def test_the_folder_is_deleted_under_the_server(folder: Path) -> None:
+    """Nothing is left to save; but the old server goes, and a new one in its place is not taken for it."""
+    with UserProcess(folder) as user, UserProcess(folder) as other:
+        user.acquire()
+        old = postmasters(folder)
+        shutil.rmtree(folder)
+        url = other.acquire()
+        new = [pid for pid in postmasters(folder) if pid not in old]
+        user.kill()
+        wait_until(lambda: postmasters(folder) == new, "the old server to be gone")
+        assert ask(url, "SELECT 1") == 1
+        other.kill()
+    wait_until_stopped(folder)
 
 
 def test_everyone_is_killed_at_once(folder: Path, embed: Embed) -> None:

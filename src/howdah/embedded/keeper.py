@@ -41,26 +41,27 @@ def keep(order: dict[str, str]) -> None:
             break
         fcntl.flock(users, fcntl.LOCK_UN)
         time.sleep(1.0)
-    stop_server(order["data"], server, order["cluster"])
+    stop_server(server, order["cluster"])
     os.close(int(order["keeper_descriptor"]))
     os.close(users)
 
 
-def stop_server(data: str, server_lock: int, cluster: str) -> bool:
+def stop_server(server_lock: int, cluster: str) -> bool:
     """Fast stop, then immediate stop; True once no process of the server is left."""
     began = time.monotonic()
-    told: set[tuple[int, int]] = set()
+    told: set[int] = set()
     while not all_gone(server_lock):
         elapsed = time.monotonic() - began
         if elapsed > FAST_SECONDS + IMMEDIATE_SECONDS:
             return False
         how = signal.SIGINT if elapsed < FAST_SECONDS else signal.SIGQUIT
-        pid = postmaster_pid(data)
-        if pid is not None and (pid, how) not in told:
-            told.add((pid, how))
-            send(pid, how)
-        elif pid is None and elapsed > 1.0:
-            end_orphans(cluster)
+        if how not in told:
+            found = postmasters(cluster)
+            if found:
+                told.add(how)
+                send(found, how)
+            elif elapsed > 1.0:
+                send(orphans(cluster), signal.SIGKILL)
         time.sleep(0.01)
     return True
 
@@ -75,36 +76,38 @@ def all_gone(server_lock: int) -> bool:
     return True
 
 
-def postmaster_pid(data: str) -> int | None:
+def postmasters(cluster: str) -> list[int]:
+    """The server's first process, which is started with its name in its arguments."""
+    return [pid for pid in all_processes() if f" cluster_name={cluster} " in command_line(pid)]
+
+
+def orphans(cluster: str) -> list[int]:
+    """What a killed postmaster left behind: a busy backend does not look whether it still lives.
+
+    Until they are gone no new server may touch the data, and they have nobody left to answer to.
+    """
+    return [pid for pid in all_processes() if command_line(pid).startswith(f"postgres: {cluster}:")]
+
+
+def pid_in_file(data: str) -> int | None:
     """The process named in postmaster.pid, if it is a server for this data and not a reused number."""
     try:
         with open(os.path.join(data, "postmaster.pid")) as file:
             pid = int(file.readline())
     except (OSError, ValueError):
         return None
-    return pid if pid > 1 and data in arguments_of(pid) else None
+    return pid if pid > 1 and f" -D {data} " in command_line(pid) else None
 
 
-def arguments_of(pid: int) -> list[str]:
-    """The command line, which, unlike the working directory, may be read without any privilege."""
-    if os.path.isdir("/proc/self"):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                return [os.fsdecode(word) for word in file.read().split(b"\0")]
-        except OSError:
-            return []
-    before, separator, after = listing("-o", "command=", "-p", str(pid)).strip().partition(" -D ")
-    return [before, "-D", after.split(" -c ")[0]] if separator else [before]
-
-
-def end_orphans(cluster: str) -> None:
-    """Kill what a killed postmaster left behind: a busy backend does not look whether it still lives.
-
-    Until they are gone no new server may touch the data, and they have nobody left to answer to.
-    """
-    for pid in all_processes():
-        if " ".join(arguments_of(pid)).startswith(f"postgres: {cluster}:"):
-            send(pid, signal.SIGKILL)
+def command_line(pid: int) -> str:
+    """Its words, a space after each. Unlike the working directory, it may be read without any privilege."""
+    if not os.path.isdir("/proc/self"):
+        return listing("-o", "command=", "-p", str(pid)).strip() + " "
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return os.fsdecode(file.read()).replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def all_processes() -> list[int]:
@@ -117,9 +120,10 @@ def listing(*options: str) -> str:
     return subprocess.run(["/bin/ps", "-ww", *options], capture_output=True, text=True, check=False).stdout
 
 
-def send(pid: int, how: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, how)
+def send(pids: list[int], how: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
 
 
 def trim_log(log: str) -> None:

@@ -118,7 +118,7 @@ class EmbeddedServer:
             was_running = is_held(layout.server_lock)
             lock = open_lock(layout.server_lock)
             try:
-                if not keeper.stop_server(str(layout.data), lock, cluster_name(layout)):
+                if not keeper.stop_server(lock, cluster_name(layout)):
                     raise EmbeddedError(f"PostgreSQL does not stop; see {layout.log}")
             finally:
                 os.close(lock)
@@ -135,7 +135,7 @@ class EmbeddedServer:
                 data=str(layout.data),
                 log=str(layout.log),
                 url=self.url(),
-                pid=keeper.postmaster_pid(str(layout.data)) if running else None,
+                pid=keeper.pid_in_file(str(layout.data)) if running else None,
                 stays=layout.stay_mark.exists(),
                 has_keeper=is_held(layout.keeper_lock),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from howdah.embedded.cluster import (
 )
 from howdah.embedded.installation import within_reach
 from howdah.embedded.layout import Layout
-from howdah.embedded.locks import EXCLUSIVE, LOOK_AGAIN, is_held, take_at_once
+from howdah.embedded.locks import EXCLUSIVE, LOOK_AGAIN, is_held, open_lock, take_at_once
 from howdah.embedded.probe import Answer, ask
 from howdah.model.errors import EmbeddedError
 
@@ -68,8 +69,9 @@ def bring_up(layout: Layout, account: Account, preferred: Binaries, settings: Ma
 
 
 def end_orphans_of_a_dead_server(layout: Layout) -> None:
-    if keeper.postmaster_pid(str(layout.data)) is None:
-        keeper.end_orphans(cluster_name(layout))
+    cluster = cluster_name(layout)
+    if not keeper.postmasters(cluster):
+        keeper.send(keeper.orphans(cluster), signal.SIGKILL)
 
 
 def launch_server(
@@ -92,7 +94,7 @@ def retire_stale_files(layout: Layout, account: Account) -> None:
     PostgreSQL refuses to start while such a number is alive and of its own account. We hold server.lock, so
     no server of ours is left; one that somebody started by hand is recognised by its command line.
     """
-    if keeper.postmaster_pid(str(layout.data)) is None:
+    if keeper.pid_in_file(str(layout.data)) is None:
         account.remove(layout.data / "postmaster.pid", layout.socket, Path(f"{layout.socket}.lock"))
 
 
@@ -111,8 +113,16 @@ def fixed_settings(layout: Layout) -> dict[str, str]:
 
 
 def cluster_name(layout: Layout) -> str:
-    """Shown in the title of every process of the server; tells our orphans from other servers' processes."""
-    return f"howdah-{hashlib.sha256(os.fsencode(os.path.realpath(layout.data))).hexdigest()[:16]}"
+    """Told to every process of the server and shown in its title; unlike any other living server's.
+
+    The lock's inode is part of it: after the folder was deleted and made anew, two servers have one path.
+    The number is not given to another file while a process of the server holds the lock open.
+    """
+    descriptor = open_lock(layout.server_lock)
+    inode = os.fstat(descriptor).st_ino
+    os.close(descriptor)
+    identity = f"{os.path.realpath(layout.data)}:{inode}"
+    return f"howdah-{hashlib.sha256(os.fsencode(identity)).hexdigest()[:16]}"
 
 
 def ensure_keeper(layout: Layout) -> None:
@@ -124,7 +134,6 @@ def ensure_keeper(layout: Layout) -> None:
         "users_lock": str(layout.users_lock),
         "server_lock": str(layout.server_lock),
         "stay_mark": str(layout.stay_mark),
-        "data": str(layout.data),
         "log": str(layout.log),
         "cluster": cluster_name(layout),
         "keeper_descriptor": str(lock),
