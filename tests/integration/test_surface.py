@@ -1,0 +1,185 @@
+"""The SQL functions for any language, each with and without the right lease."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.integration.test_contract import claim, insert, value
+
+Sql = psycopg.Connection[Any]
+
+
+def held(sql: Sql, **columns: Any) -> tuple[Any, int]:
+    job_id = insert(sql, **columns)
+    assert claim(sql) == [job_id]
+    return job_id, value(sql, "lease", job_id)
+
+
+def one(sql: Sql, query: str, *parameters: Any) -> Any:
+    row = sql.execute(query.encode(), parameters).fetchone()
+    assert row is not None
+    return row[0]
+
+
+FENCED = [
+    ("SELECT start_job(%s, %s)", True, False),
+    ("SELECT report_progress(%s, %s, 50, 'half')", True, False),
+    ("SELECT record_event(%s, %s, 'said', '{\"a\": 1}')", True, False),
+    ("SELECT complete_job(%s, %s, '{\"r\": 1}')", True, False),
+    ("SELECT fail_job(%s, %s, 'broke')", "pending", None),
+    ("SELECT release_job(%s, %s)", True, False),
+]
+
+
+@pytest.mark.parametrize(("call", "accepted", "refused"), FENCED)
+def test_a_write_with_an_old_lease_changes_nothing(sql: Sql, call: str, accepted: Any, refused: Any) -> None:
+    job_id, old = held(sql)
+    sql.execute("UPDATE jobs SET status = 'pending', worker_id = NULL, claimed_at = NULL WHERE id = %s", (job_id,))
+    assert claim(sql, worker="second") == [job_id]
+    new = value(sql, "lease", job_id)
+    assert new > old
+    before = sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone()
+    assert (sql.execute(call.encode(), (job_id, old)).fetchone() or (None,))[0] == refused
+    assert sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone() == before
+    assert one(sql, call, job_id, new) == accepted
+    assert sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone() != before
+
+
+@pytest.mark.parametrize(("call", "accepted", "refused"), FENCED)
+@pytest.mark.parametrize("status", ["pending", "cancelled", "failed"])
+def test_a_write_after_the_job_was_taken_away_changes_nothing(
+    sql: Sql, call: str, accepted: Any, refused: Any, status: str
+) -> None:
+    job_id, lease = held(sql)
+    sql.execute("UPDATE jobs SET status = %s WHERE id = %s", (status, job_id))
+    before = sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone()
+    assert (sql.execute(call.encode(), (job_id, lease)).fetchone() or (None,))[0] == refused
+    assert sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone() == before
+    assert sql.execute("SELECT count(*) FROM job_events").fetchone() == (0,)
+    assert accepted != refused
+
+
+def test_completing_twice_with_the_same_lease_is_the_same_as_once(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    assert one(sql, "SELECT complete_job(%s, %s, '[1]')", job_id, lease) is True
+    first = sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone()
+    assert one(sql, "SELECT complete_job(%s, %s, '[2]')", job_id, lease) is True
+    assert sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone() == first
+
+
+def test_start_progress_and_stage(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    assert one(sql, "SELECT start_job(%s, %s)", job_id, lease)
+    assert value(sql, "status", job_id) == "running"
+    assert value(sql, "started_at IS NOT NULL", job_id)
+    sql.execute("SELECT report_progress(%s, %s, 40, 'cutting')", (job_id, lease))
+    sql.execute("SELECT report_progress(%s, %s, 30)", (job_id, lease))
+    assert (value(sql, "progress", job_id), value(sql, "current_stage", job_id)) == (40, "cutting")
+    sql.execute("SELECT report_progress(%s, %s, 70, 'glueing')", (job_id, lease))
+    assert (value(sql, "progress", job_id), value(sql, "current_stage", job_id)) == (70, "glueing")
+
+
+def test_progress_begins_again_with_a_new_claim(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    sql.execute("SELECT report_progress(%s, %s, 90, 'end')", (job_id, lease))
+    sql.execute("SELECT release_job(%s, %s)", (job_id, lease))
+    claim(sql)
+    assert (value(sql, "progress", job_id), value(sql, "current_stage", job_id)) == (0, None)
+
+
+def test_events_are_kept_in_order_counted_and_removed_with_the_job(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    for n in range(3):
+        assert one(sql, "SELECT record_event(%s, %s, %s, %s::jsonb)", job_id, lease, f"e{n}", f'{{"n": {n}}}')
+    assert value(sql, "events_count", job_id) == 3
+    rows = sql.execute("SELECT seq, name, data, attempt FROM job_events ORDER BY seq").fetchall()
+    assert rows == [(n + 1, f"e{n}", {"n": n}, 1) for n in range(3)]
+    sql.execute("DELETE FROM jobs WHERE id = %s", (job_id,))
+    assert sql.execute("SELECT count(*) FROM job_events").fetchone() == (0,)
+
+
+def test_fail_job_retries_after_its_delay_and_then_fails(sql: Sql) -> None:
+    job_id, lease = held(sql, max_attempts=2)
+    assert one(sql, "SELECT fail_job(%s, %s, 'one', interval '1 hour')", job_id, lease) == "pending"
+    assert value(sql, "run_at - now() BETWEEN '59 minutes' AND '60 minutes'", job_id)
+    assert value(sql, "errors", job_id) == 1
+    assert claim(sql) == []
+    assert one(sql, "SELECT retry_job(%s)", job_id) == "pending"
+    assert claim(sql) == [job_id]
+    assert one(sql, "SELECT fail_job(%s, %s, 'two')", job_id, value(sql, "lease", job_id)) == "failed"
+    assert (value(sql, "last_error", job_id), value(sql, "errors", job_id)) == ("two", 2)
+    assert value(sql, "completed_at IS NOT NULL", job_id)
+
+
+def test_fail_job_with_default_backoff_and_final(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    assert one(sql, "SELECT fail_job(%s, %s, 'one')", job_id, lease) == "pending"
+    assert value(sql, "run_at - now() BETWEEN '-1 second' AND '2 seconds'", job_id)
+    other, lease = held(sql)
+    assert one(sql, "SELECT fail_job(%s, %s, 'no', p_final => true)", other, lease) == "failed"
+
+
+def test_release_costs_nothing(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    assert one(sql, "SELECT release_job(%s, %s)", job_id, lease)
+    assert (value(sql, "attempts", job_id), value(sql, "errors", job_id), value(sql, "deaths", job_id)) == (0, 0, 0)
+    assert claim(sql) == [job_id]
+
+
+def test_cancel_job_in_every_state(sql: Sql) -> None:
+    waiting = insert(sql)
+    assert one(sql, "SELECT cancel_job(%s)", waiting) == "cancelled"
+    assert claim(sql) == []
+    running, lease = held(sql)
+    assert one(sql, "SELECT cancel_job(%s)", running) == "requested"
+    assert sql.execute("SELECT * FROM heartbeat('w', %s, %s)", ([running], [lease])).fetchall() == [(running, "cancel")]
+    # It does not come back: whatever else its end would have been, it is cancelled.
+    assert one(sql, "SELECT fail_job(%s, %s, 'x')", running, lease) == "cancelled"
+    assert one(sql, "SELECT cancel_job(%s)", running) == "cancelled"
+    assert one(sql, "SELECT cancel_job(%s)", uuid4()) is None
+
+
+def test_retry_job_in_every_state(sql: Sql) -> None:
+    job_id, lease = held(sql, max_attempts=1)
+    assert one(sql, "SELECT retry_job(%s)", job_id) == "claimed"
+    sql.execute("SELECT fail_job(%s, %s, 'x')", (job_id, lease))
+    assert value(sql, "status", job_id) == "failed"
+    assert one(sql, "SELECT retry_job(%s)", job_id) == "pending"
+    assert claim(sql) == [job_id]
+    assert one(sql, "SELECT retry_job(%s)", uuid4()) is None
+
+
+def test_heartbeat_says_which_jobs_are_held_and_which_are_lost(sql: Sql) -> None:
+    mine, lease = held(sql)
+    gone, old = held(sql)
+    sql.execute("UPDATE jobs SET status = 'pending' WHERE id = %s", (gone,))
+    rows = sql.execute("SELECT id, verdict FROM heartbeat('w', %s, %s)", ([mine, gone], [lease, old])).fetchall()
+    assert dict(rows) == {mine: "held", gone: "lost"}
+    assert sql.execute("SELECT id FROM workers").fetchall() == [("w",)]
+
+
+def test_enqueue_job_with_all_defaults_and_with_none(sql: Sql) -> None:
+    plain = one(sql, "SELECT enqueue_job('plain')")
+    assert value(sql, "data", plain) == {}
+    mine = uuid4()
+    call = (
+        "SELECT enqueue_job(p_job_type => 'other', p_data => '{\"x\": 1}', p_priority => 7, p_queue => 'q',"
+        " p_run_at => '2999-01-01', p_max_attempts => 9, p_id => %s)"
+    )
+    assert [one(sql, call, mine), one(sql, call, mine)] == [mine, mine]
+    row = sql.execute(
+        "SELECT job_type, data, priority, queue, extract(year FROM run_at)::int, max_attempts FROM jobs WHERE id = %s",
+        (mine,),
+    ).fetchall()
+    assert row == [("other", {"x": 1}, 7, "q", 2999, 9)]
+
+
+def test_a_due_job_is_promoted_by_the_claim_itself(sql: Sql) -> None:
+    job_id = insert(sql, run_at="2999-01-01")
+    assert claim(sql) == []
+    sql.execute("UPDATE scheduled SET run_at = now() - interval '1 second' WHERE id = %s", (job_id,))
+    assert claim(sql) == [job_id]
