@@ -114,6 +114,9 @@ def test_wrong_setting_is_one_clear_line(folder: Path, embed: Embed) -> None:
         server.acquire()
     assert "\n" not in str(caught.value)
     wait_until_stopped(folder)
+    with pytest.raises(EmbeddedError, match="shared_buffers"):
+        server.start(stay=True)
+    assert not server.status().stays
 
 
 def test_folder_is_ignored_by_git_and_private(folder: Path, embed: Embed) -> None:

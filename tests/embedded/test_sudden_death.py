@@ -178,6 +178,18 @@ def test_the_folder_is_deleted_under_the_server(folder: Path) -> None:
     wait_until_stopped(folder)
 
 
+def test_a_user_whose_folder_is_deleted_can_acquire_again(folder: Path, embed: Embed) -> None:
+    server = embed(folder)
+    url = server.acquire()
+    shutil.rmtree(folder)
+    assert server.acquire() == url
+    with UserProcess(folder) as other:
+        assert other.acquire() == url
+        other.leave()
+    assert ask(url, "SELECT 1") == 1
+    assert not server.restart_if_dead()
+
+
 def test_everyone_is_killed_at_once(folder: Path, embed: Embed) -> None:
     """As when the machine loses power: only the files are left."""
     with UserProcess(folder) as user:

@@ -67,6 +67,14 @@ def take_at_once(path: Path, kind: int) -> int | None:
     return None
 
 
+def is_the_file(descriptor: int, path: Path) -> bool:
+    """Whether the path still leads to the file that was opened, and not to one made after it was deleted."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def is_held(path: Path) -> bool:
     """Whether somebody holds the lock exclusively. Asks with a shared lock, so that askers do not meet."""
     if not path.exists():

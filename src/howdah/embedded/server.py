@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +20,8 @@ from urllib.parse import quote
 from howdah.embedded import keeper
 from howdah.embedded.binaries import Binaries, find_binaries
 from howdah.embedded.cluster import SUPERUSER
-from howdah.embedded.layout import make_folder, read_layout, settle, start_lock
-from howdah.embedded.locks import EXCLUSIVE, SHARED, holding, is_held, open_lock, take
+from howdah.embedded.layout import Layout, make_folder, read_layout, settle, start_lock
+from howdah.embedded.locks import EXCLUSIVE, SHARED, holding, is_held, is_the_file, open_lock, take
 from howdah.embedded.startup import (
     PATIENCE,
     bring_up,
@@ -152,13 +153,12 @@ class EmbeddedServer:
             make_folder(self._folder)
             with self._starting():
                 layout, account = settle(self._folder)
+                self._forget_a_deleted_folder(layout)
                 held = self._user_lock
                 if held is None:
                     # Waits for a keeper that is just stopping the server.
                     held = take(layout.users_lock, SHARED, patience=PATIENCE, purpose="for the server to stop")
                 try:
-                    if stay is not None:
-                        set_mark(layout.stay_mark, stay)
                     was_running = is_running(layout)
                     # The keeper comes first: if we are killed half-way, it clears up what we started.
                     ensure_keeper(layout)
@@ -167,6 +167,8 @@ class EmbeddedServer:
                         bring_up(layout, account, preferred, self._settings.as_postgres())
                         # Again: the one we saw may have been killed, its lock about to be free.
                         ensure_keeper(layout)
+                    if stay is not None:
+                        set_mark(layout.stay_mark, stay)
                 except BaseException:
                     if self._user_lock is None:
                         os.close(held)
@@ -174,6 +176,11 @@ class EmbeddedServer:
                 if self._user_lock is None:
                     self._user_lock = held
                     atexit.register(self.release)
+
+    def _forget_a_deleted_folder(self, layout: Layout) -> None:
+        """A place held in a folder that was deleted counts for nothing in the one made anew."""
+        if self._user_lock is not None and not is_the_file(self._user_lock, layout.users_lock):
+            self._leave()
 
     def _leave(self) -> None:
         if self._user_lock is None:
@@ -209,6 +216,8 @@ def speaking_plainly() -> Iterator[None]:
     """Turn what the system says (disk full, no permission, read-only) into one line."""
     try:
         yield
+    except subprocess.TimeoutExpired as error:
+        raise EmbeddedError(f"{error.cmd[0]} did not finish within {error.timeout:.0f} s") from error
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise EmbeddedError(f"{error.strerror or error}{where}") from error
