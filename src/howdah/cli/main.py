@@ -1,31 +1,82 @@
-"""The command group, and the one place where a user's mistake becomes one line and exit code 2."""
+"""The `howdah` command: which commands there are, and the one place where a user's mistake becomes one line and exit
+code 2."""
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
-from howdah.cli.db import db
+from howdah.cli.lazy_group import LazyGroup
 from howdah.model.errors import HowdahError, UserError
 
+#: Name → where the command is, and its line in `howdah --help`; a test compares the line with the command's own.
+COMMANDS = {
+    "cancel": ("howdah.cli.jobs:cancel", "Cancel jobs: at once if they wait, by request if they run."),
+    "db": ("howdah.cli.db:db", "Start, stop and look at a private PostgreSQL for development."),
+    "demo": ("howdah.cli.demo:demo", "See the queue at work."),
+    "doctor": ("howdah.cli.doctor:doctor", "Check the database and the queue."),
+    "enqueue": ("howdah.cli.jobs:enqueue", "Have a worker run a job."),
+    "ls": ("howdah.cli.listing:ls", "List jobs, newest first."),
+    "migrate": ("howdah.cli.migrate:migrate", "Create or upgrade Howdah's tables."),
+    "pause": ("howdah.cli.queues:pause", "Stop the whole fleet from starting jobs of a queue or type."),
+    "queues": ("howdah.cli.queues:queues", "Show what waits in which queue, and who serves it."),
+    "resume": ("howdah.cli.queues:resume", "Undo a pause."),
+    "retry": ("howdah.cli.jobs:retry", "Run ended jobs again, or waiting ones now."),
+    "show": ("howdah.cli.jobs:show", "Show everything about a job."),
+    "worker": ("howdah.cli.worker:worker", "Run the jobs of an app."),
+    "workers": ("howdah.cli.queues:workers", "Show the workers and what they serve."),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+@click.group(
+    cls=LazyGroup,
+    places=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+)
 @click.version_option(package_name="howdah")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Howdah: a job queue that rides on PostgreSQL."""
-
-
-main.add_command(db)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def run() -> None:
-    """Run the command line; errors that the user can mend are printed as one line."""
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A job's text may hold what this terminal cannot show; that is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(exit_code())
+
+
+def exit_code() -> int:
+    """Run the command and say how it ended: 0 done, 1 done but with a bad answer, 2 a mistake of the user's."""
     try:
-        main(standalone_mode=True)
+        answer = main(standalone_mode=False)
+        return answer if isinstance(answer, int) else 0
+    except click.UsageError as error:
+        if "\n" in error.format_message():
+            # A bare group, `howdah db`: its help is no mistake, and needs its lines.
+            error.show()
+            return 2
+        where = f" (see `{error.ctx.command_path} --help`)" if error.ctx is not None else ""
+        return say(f"{error.format_message().rstrip('.')}{where}", 2)
+    except click.ClickException as error:
+        return say(error.format_message(), 2)
     except UserError as error:
-        click.echo(f"howdah: {error}", err=True)
-        sys.exit(2)
+        return say(str(error), 2)
     except HowdahError as error:
-        click.echo(f"howdah: {error}", err=True)
-        sys.exit(1)
+        return say(str(error), 1)
+    except (click.Abort, KeyboardInterrupt):
+        # What a shell expects of a command that was interrupted.
+        return 130
+
+
+def say(message: str, code: int) -> int:
+    """One line on stderr, whatever the message holds."""
+    click.echo(f"howdah: {' '.join(message.split())}", err=True)
+    return code

@@ -1,0 +1,89 @@
+"""A worker process from start to end.
+
+States: connecting (the database may be away: told once, tried again until it answers) → working → stopping. A signal
+stops it in each of them; the second one hurries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+
+from howdah.app import Howdah
+from howdah.model.errors import DatabaseUnavailable
+from howdah.model.worker_settings import WorkerSettings
+from howdah.runtime.backoff import Pauses
+from howdah.runtime.threads import ThreadRunner
+from howdah.worker.worker import Worker
+
+logger = logging.getLogger("howdah.worker")
+
+
+class Signals:
+    """SIGTERM and SIGINT, given to the worker as soon as there is one."""
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self._worker: Worker | None = None
+
+    def listen(self) -> None:
+        """Take the signals of this process."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._heard, number)
+
+    def tell(self, worker: Worker) -> None:
+        """Whom to stop."""
+        self._worker = worker
+
+    def _heard(self, number: signal.Signals) -> None:
+        again = self.came.is_set()
+        logger.info("%s: %s", number.name, "stopping now" if again else "stopping; once more to stop now")
+        self.came.set()
+        if self._worker is not None:
+            self._worker.stop()
+
+
+async def serve(app: Howdah, settings: WorkerSettings) -> None:
+    """Work until signalled."""
+    signals = Signals()
+    signals.listen()
+    if not await database_answers(app, signals.came):
+        # Not closed: an attempt may still hang on a host that does not answer, and there is nothing to give back.
+        return
+    try:
+        worker = app.worker(settings)
+        signals.tell(worker)
+        await worker.run()
+    finally:
+        await app.aclose()
+
+
+async def database_answers(app: Howdah, stop: asyncio.Event) -> bool:
+    """Wait until the database can be used; False: told to stop first. What waiting cannot mend is raised: a schema that
+    does not fit, an embedded server that cannot start."""
+    pauses = Pauses(first=0.2, longest=10)
+    told: set[str] = set()
+    threads = ThreadRunner("howdah-start")
+    stopped = asyncio.ensure_future(stop.wait())
+    while not stop.is_set():
+        # In a thread, so that a signal is heard while an unreachable host keeps us waiting.
+        answer = threads.submit(app.sessions.url)
+        await asyncio.wait((answer, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            answer.cancel()
+            return False
+        try:
+            answer.result()
+        except DatabaseUnavailable as error:
+            reason = str(error)
+            if reason not in told:
+                told.add(reason)
+                logger.warning("cannot start yet, trying again until the database answers: %s", reason)
+            await asyncio.wait((stopped,), timeout=pauses.next())
+        else:
+            stopped.cancel()
+            if told:
+                logger.warning("the database answers")
+            return True
+    return False
