@@ -25,6 +25,7 @@ from tests.embedded.processes import (
     wait_until,
     wait_until_stopped,
 )
+from tests.programs import require
 
 
 @pytest.mark.parametrize("count", [2, 8])
@@ -167,12 +168,16 @@ def test_the_folder_is_deleted_under_the_server(folder: Path) -> None:
     """Nothing is left to save; but the old server goes, and a new one in its place is not taken for it."""
     with UserProcess(folder) as user, UserProcess(folder) as other:
         user.acquire()
+        require(Path("/proc/self/cwd").exists(), "/proc to see that a folder was deleted")
         old = postmasters(folder)
         shutil.rmtree(folder)
         url = other.acquire()
-        new = [pid for pid in postmasters(folder) if pid not in old]
+        new = postmasters(folder)
+        assert len(new) == 1
+        assert new != old
         user.kill()
-        wait_until(lambda: postmasters(folder) == new, "the old server to be gone")
+        wait_until(lambda: len(keepers(folder)) == 1, "the old keeper to leave")
+        assert postmasters(folder) == new
         assert ask(url, "SELECT 1") == 1
         other.kill()
     wait_until_stopped(folder)
@@ -181,6 +186,7 @@ def test_the_folder_is_deleted_under_the_server(folder: Path) -> None:
 def test_a_user_whose_folder_is_deleted_can_acquire_again(folder: Path, embed: Embed) -> None:
     server = embed(folder)
     url = server.acquire()
+    require(Path("/proc/self/cwd").exists(), "/proc to see that a folder was deleted")
     shutil.rmtree(folder)
     assert server.acquire() == url
     with UserProcess(folder) as other:

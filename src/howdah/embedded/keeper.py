@@ -110,6 +110,14 @@ def command_line(pid: int) -> str:
         return ""
 
 
+def lost_its_folder(pid: int) -> bool:
+    """Whether its working directory was deleted; known on Linux only."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd").endswith(" (deleted)")
+    except OSError:
+        return False
+
+
 def all_processes() -> list[int]:
     if os.path.isdir("/proc/self"):
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]

@@ -34,6 +34,8 @@ from howdah.model.errors import EmbeddedError
 PATIENCE = 120.0
 # Idle backends see within milliseconds that their postmaster was killed; who is left after this is busy.
 ORPHANS_GRACE = 1.0
+# For a killed process to be gone.
+FAREWELL = 5.0
 
 
 def is_running(layout: Layout) -> bool:
@@ -81,11 +83,30 @@ def launch_server(
     if version_of_data(layout.data) is None:
         # Until this is on disk, a commit in it is not worth more than the folder it is in.
         make_data(layout, account, binaries, lock, durable=settings.get("fsync") != "off")
+    end_server_without_data(layout)
     retire_stale_files(layout, account)
     command = [str(binaries.program("postgres")), "-D", str(layout.data)]
     for name, value in {**settings, **fixed_settings(layout)}.items():
         command += ["-c", f"{name}={value}"]
     launch(command, layout.log, account, lock)
+
+
+def end_server_without_data(layout: Layout) -> None:
+    """Kill a server whose folder was deleted under it, if ours is made in its place.
+
+    Nothing of it is left to save, and on leaving in order it would remove the socket of its successor.
+    """
+    deadline = time.monotonic() + FAREWELL
+    while time.monotonic() < deadline:
+        found = [
+            pid
+            for pid in keeper.all_processes()
+            if f" -D {layout.data} " in keeper.command_line(pid) and keeper.lost_its_folder(pid)
+        ]
+        if not found:
+            return
+        keeper.send(found, signal.SIGKILL)
+        time.sleep(LOOK_AGAIN)
 
 
 def retire_stale_files(layout: Layout, account: Account) -> None:
