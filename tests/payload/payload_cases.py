@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 
@@ -24,6 +25,12 @@ def taking(annotation: Any) -> HandlerSignature:
 
     handler.__annotations__ = {"it": annotation}
     return read_signature(handler, Context)
+
+
+def name_of_case(case: tuple[Any, object]) -> str:
+    """A name without addresses or sets in it, so that processes which share the tests agree on it."""
+    annotation, value = case
+    return f"{inspect.formatannotation(annotation)} given {type(value).__name__}"
 
 
 def there_and_back(annotation: Any, value: object) -> object:

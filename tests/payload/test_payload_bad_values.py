@@ -8,19 +8,23 @@ import threading
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from payload_cases import taking
 
 from howdah.model.errors import ArgumentError, PayloadError
 from howdah.payload.json_text import MAX_DEPTH, from_json, to_json
+from tests.payload.payload_cases import taking
 
 
 @dataclasses.dataclass
 class Video:
     tags: object
+
+
+class Point(NamedTuple):
+    x: int
 
 
 @dataclasses.dataclass
@@ -111,7 +115,9 @@ def test_an_untyped_argument_has_string_keys_only(what: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "rich", [dt.date(2024, 1, 1), uuid.UUID(int=1), b"x", Decimal(1), {1}, Video(1)], ids=repr
+    "rich",
+    [dt.date(2024, 1, 1), uuid.UUID(int=1), b"x", Decimal(1), {1}, Video(1), Point(1)],
+    ids=lambda rich: type(rich).__name__,
 )
 def test_an_untyped_argument_is_refused_where_its_type_would_be_lost(rich: object) -> None:
     with pytest.raises(ArgumentError) as caught:
@@ -170,9 +176,7 @@ def test_the_default_limit_is_256_kib() -> None:
 def test_the_limit_of_arguments_counts_the_whole_object() -> None:
     text = '{"it":"abc"}'
     assert taking(str).encode(("abc",), {}, limit=len(text)) == text
-    with pytest.raises(
-        PayloadError, match=r"^handler: the value takes 12 bytes as JSON, and the limit is 11;"
-    ):
+    with pytest.raises(PayloadError, match=r"^handler: the value takes 12 bytes as JSON, and the limit is 11;"):
         taking(str).encode(("abc",), {}, limit=len(text) - 1)
 
 
@@ -187,9 +191,7 @@ def test_a_small_value_that_is_endless_when_written_is_refused_early() -> None:
         taking(Any).encode((value,), {})
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "NaN", "[Infinity]", "[" * 10**6, "1" * 5000, b"\xff"], ids=range(7)
-)
+@pytest.mark.parametrize("text", ["", "{", "NaN", "[Infinity]", "[" * 10**6, "1" * 5000, b"\xff"], ids=range(7))
 def test_text_that_is_no_json_is_refused(text: str | bytes) -> None:
     with pytest.raises(PayloadError, match=r"^this is not JSON that can be read: "):
         from_json(text)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypedDict
 
 import pytest
-from payload_cases import Context, taking
 
 from howdah.model.errors import ArgumentError
 from howdah.payload.signature import HandlerSignature, read_signature
+from tests.payload.payload_cases import Context, taking
 
 
-def encode_video(
-    ctx: Context, video_id: int, preset: str = "hd", *, tags: list[str] | None = None
-) -> None: ...
+def encode_video(ctx: Context, video_id: int, preset: str = "hd", *, tags: list[str] | None = None) -> None: ...
 def positional(a: int, b: int = 2, /, c: int = 3) -> None: ...
 def variadic(a: int, *days: dt.date, flag: bool = False, **extra: dt.date) -> None: ...
 def untyped(a, b=1, *rest, **more): ...  # type: ignore[no-untyped-def]
@@ -24,6 +24,20 @@ def untyped(a, b=1, *rest, **more): ...  # type: ignore[no-untyped-def]
 
 def read(function: Callable[..., object]) -> HandlerSignature:
     return read_signature(function, Context)
+
+
+@dataclass
+class Point:
+    x: int
+
+
+@dataclass
+class Point3(Point):
+    z: int = 0
+
+
+class Row(TypedDict):
+    x: int
 
 
 DAY = dt.date(2024, 1, 1)
@@ -116,12 +130,25 @@ def test_arguments_that_do_not_bind_are_named(
         (list[str], ["a", DAY], "it[1] is of type date; it is declared as list[str]"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_refused_at_enqueue(
-    annotation: Any, value: object, message: str
-) -> None:
+def test_a_value_of_the_wrong_type_is_refused_at_enqueue(annotation: Any, value: object, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         taking(annotation).encode((value,), {})
     assert str(caught.value) == f"handler: {message}"
+
+
+def test_a_decimal_does_not_pass_for_a_float_beside_a_date() -> None:
+    # It is a number in Python but a string in JSON, where it would be taken for the date.
+    with pytest.raises(ArgumentError, match=r"^handler: it\[0\] does not fit"):
+        taking(list[float | dt.date]).encode(([Decimal("1.5")],), {})
+
+
+def test_a_key_that_the_type_does_not_have_is_refused_rather_than_dropped() -> None:
+    with pytest.raises(ArgumentError, match=r"^handler: it\[0\] has the key 'y', which its type does not;"):
+        taking(list[Point]).encode(([{"x": 1, "y": 2}],), {})
+    with pytest.raises(ArgumentError, match=r"^handler: it\[0\] has the key 'y', which its type does not;"):
+        taking(list[Row]).encode(([{"x": 1, "y": 2}],), {})
+    with pytest.raises(ArgumentError, match=r"^handler: it\[0\] is a Point3, which would come back as a Point;"):
+        taking(list[Point]).encode(([Point3(1)],), {})
 
 
 def test_the_value_of_an_extra_argument_is_checked_too() -> None:

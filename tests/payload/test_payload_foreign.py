@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import pydantic
 import pytest
-from payload_cases import taking, there_and_back
 
 from howdah.model.errors import ArgumentError, PayloadError
 from howdah.payload.json_text import to_json
+from tests.payload.payload_cases import name_of_case, taking, there_and_back
 
 
 class Video(pydantic.BaseModel):
@@ -59,6 +59,10 @@ class Twin:
     x: int
 
 
+class Mood(enum.StrEnum):
+    CALM = "calm"
+
+
 class Odd(enum.Enum):
     HALF = 0.5
 
@@ -81,7 +85,7 @@ CASES: list[tuple[Any, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "value"), CASES, ids=lambda part: str(part)[:60])
+@pytest.mark.parametrize(("annotation", "value"), CASES, ids=[name_of_case(case) for case in CASES])
 def test_what_pydantic_knows_comes_back_as_it_went_in(annotation: Any, value: object) -> None:
     back = there_and_back(annotation, value)
     assert back == value
@@ -95,9 +99,7 @@ def test_a_computed_field_is_shown_in_a_result_but_not_stored_as_an_argument() -
 
 
 def test_a_masked_secret_is_refused_as_an_argument() -> None:
-    with pytest.raises(
-        PayloadError, match=r"^handler: it\[0\]\.token does not come back from JSON as it went"
-    ):
+    with pytest.raises(PayloadError, match=r"^handler: it\[0\]\.token does not come back from JSON as it went"):
         taking(list[Secret]).encode(([Secret(token=pydantic.SecretStr("x"))],), {})
 
 
@@ -119,10 +121,10 @@ def test_a_value_that_does_not_fit_a_model_is_refused(annotation: Any, value: ob
 
 def test_a_union_that_cannot_tell_its_members_apart_is_refused() -> None:
     assert there_and_back(Left | Twin, Left(1)) == Left(1)
-    with pytest.raises(
-        PayloadError, match=r"^handler: it comes back from JSON as another value, of type Left$"
-    ):
+    with pytest.raises(PayloadError, match=r"^handler: it comes back from JSON as another value, of type Left$"):
         taking(Left | Twin).encode((Twin(1),), {})
+    with pytest.raises(PayloadError, match=r"^handler: it comes back from JSON as another value, of type str$"):
+        taking(str | Mood).encode((Mood.CALM,), {})
 
 
 def test_nan_in_a_model_is_named_with_its_path() -> None:
@@ -136,26 +138,30 @@ def test_a_model_that_contains_itself_is_refused() -> None:
     endless: list[object] = []
     endless.append(endless)
     with pytest.raises((PayloadError, ArgumentError), match="it cannot be stored"):
-        taking(Video).encode((Video.model_construct(id=endless),), {})  # type: ignore[arg-type]
+        taking(Video).encode((Video.model_construct(id=endless),), {})
 
 
 WITHOUT = """
 import sys
 sys.modules["pydantic"] = None
-import dataclasses, datetime as dt, ipaddress, json, pathlib
+import dataclasses, datetime as dt, enum, ipaddress, json, pathlib
 from howdah.model.errors import OptionError, PayloadError
 from howdah.payload.json_text import to_json
 from howdah.payload.signature import read_signature
+
+class Colour(enum.Enum):
+    RED = "red"
 
 @dataclasses.dataclass
 class Video:
     id: int
     at: dt.datetime
+    colour: Colour
 
 def handler(ctx: object, video: Video, path: pathlib.Path): ...
 signature = read_signature(handler, object)
 assert signature.takes_context
-given = {"video": Video(1, dt.datetime(2024, 1, 1)), "path": pathlib.Path("a")}
+given = {"video": Video(1, dt.datetime(2024, 1, 1), Colour.RED), "path": pathlib.Path("a")}
 assert signature.decode(json.loads(signature.encode((), given))) == ((), given)
 assert to_json([given], what="x")
 

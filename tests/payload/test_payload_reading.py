@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Iterable, Optional, TypeVar, Union  # noqa: UP035
 
 import pytest
-from payload_cases import Context
 
 from howdah.model.errors import OptionError
 from howdah.payload.signature import read_signature
+from tests.payload.payload_cases import Context
 
 if TYPE_CHECKING:
     from decimal import Decimal as OnlyForTheTypeChecker
 
-    from payload_cases import Context as HiddenContext
+    from tests.payload.payload_cases import Context as HiddenContext
 
 T = TypeVar("T")
 
@@ -80,14 +80,14 @@ WITH_CONTEXT: list[Callable[..., object]] = [
 ]
 
 
-@pytest.mark.parametrize("function", WITH_CONTEXT, ids=repr)
+@pytest.mark.parametrize("function", WITH_CONTEXT)
 def test_the_context_is_known_by_its_annotation(function: Callable[..., object]) -> None:
     signature = read_signature(function, Context)
     assert signature.takes_context is True
     assert signature.encode((), {"a": 7}) == '{"a":7}'
 
 
-@pytest.mark.parametrize("function", [without, functools.partial(plain, Context())], ids=repr)
+@pytest.mark.parametrize("function", [without, functools.partial(plain, Context())])
 def test_without_the_annotation_no_context_is_passed(function: Callable[..., object]) -> None:
     signature = read_signature(function, Context)
     assert signature.takes_context is False
@@ -159,9 +159,7 @@ def in_extra(**a: threading.Event) -> None: ...
         (in_extra, "in_extra: parameter 'a' is annotated as threading.Event"),
     ],
 )
-def test_a_parameter_that_no_json_can_become_is_refused_at_once(
-    function: Callable[..., object], message: str
-) -> None:
+def test_a_parameter_that_no_json_can_become_is_refused_at_once(function: Callable[..., object], message: str) -> None:
     with pytest.raises(OptionError) as caught:
         read_signature(function, Context)
     assert str(caught.value).startswith(message)

@@ -17,9 +17,9 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from payload_cases import repeatable, taking, there_and_back
 
 from howdah.payload.json_text import from_json, to_json
+from tests.payload.payload_cases import name_of_case, repeatable, taking, there_and_back
 
 
 class Colour(enum.Enum):
@@ -128,7 +128,7 @@ CASES: list[tuple[Any, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "value"), CASES, ids=lambda part: str(part)[:60])
+@pytest.mark.parametrize(("annotation", "value"), CASES, ids=[name_of_case(case) for case in CASES])
 def test_a_typed_value_comes_back_as_it_went_in(annotation: Any, value: object) -> None:
     back = there_and_back(annotation, value)
     assert back == value
@@ -143,9 +143,7 @@ json_values = st.recursive(
     | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), inner, max_size=4
-        )
+        | st.dictionaries(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), inner, max_size=4)
     ),
     max_leaves=20,
 )
@@ -224,6 +222,20 @@ def test_an_integer_for_a_float_becomes_a_float() -> None:
 def test_a_float_that_the_database_gives_back_as_an_integer_is_still_that_float() -> None:
     # jsonb writes 1e300 as a 1 and three hundred zeros.
     assert taking(float).decode({"it": 10**300}) == ((), {"it": 1e300})
+
+
+def test_a_library_s_own_subclasses_are_written_as_what_they_are() -> None:
+    class Stamp(dt.datetime): ...
+
+    class Day(dt.date): ...
+
+    class Key(uuid.UUID): ...
+
+    class Name(str): ...
+
+    value = [Stamp(2024, 1, 1, tzinfo=dt.UTC), Day(2024, 1, 1), Key(int=1), Name("a")]
+    text = '["2024-01-01T00:00:00Z","2024-01-01","00000000-0000-0000-0000-000000000001","a"]'
+    assert to_json(value, what="result") == text
 
 
 def test_a_set_is_written_in_the_same_order_whatever_its_own() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from payload_cases import repeatable
 
 from howdah.payload.sanitise import clean_text
+from tests.payload.payload_cases import repeatable
 
 
 @pytest.mark.parametrize(
