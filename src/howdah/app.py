@@ -110,8 +110,6 @@ class Howdah:
 
         def register(function: Callable[..., Any]) -> JobDefinition[..., Any]:
             job_type = check_name("job type", name or function.__name__)
-            if job_type in self.handlers:
-                raise OptionError(f"job type {job_type!r} is registered twice; give one of them another name=")
             mode = Mode.LOOP if inspect.iscoroutinefunction(function) else Mode.THREAD
             handler = Handler(
                 name=job_type,
@@ -124,18 +122,15 @@ class Howdah:
             )
             if process:
                 check_importable(handler)
-            definition = JobDefinition[..., Any](
-                handler,
-                options,
-                lambda: self._client,
-                data_limit=self._data_limit,
-                load_result=result_loader(function),
-            )
-            self.handlers[job_type] = handler
-            self.definitions[job_type] = definition
-            return definition
+            return self._add(handler, options, result_loader(function))
 
         return _Decorator(register)
+
+    def include(self, other: Howdah) -> None:
+        """Register the job types of another app here too: a library's, or those of a part of this application. Its own
+        definitions go on enqueueing into its own database; `definition(name)` has those that enqueue into this one."""
+        for definition in other.definitions.values():
+            self._add(definition.handler, definition.options, definition.load_result)
 
     def get(self, job_id: UUID | str) -> Job[Any]:
         """The job with that id, as it stands."""
@@ -176,6 +171,18 @@ class Howdah:
         await self._sessions.close_async()
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.release)
+
+    def _add(
+        self, handler: Handler, options: JobOptions, load_result: Callable[[Any], Any] | None
+    ) -> JobDefinition[..., Any]:
+        if handler.name in self.handlers:
+            raise OptionError(f"job type {handler.name!r} is registered twice; give one of them another name=")
+        definition = JobDefinition[..., Any](
+            handler, options, lambda: self._client, data_limit=self._data_limit, load_result=load_result
+        )
+        self.handlers[handler.name] = handler
+        self.definitions[handler.name] = definition
+        return definition
 
     def _loader(self, job_type: str) -> Callable[[Any], Any] | None:
         definition = self.definitions.get(job_type)

@@ -101,11 +101,11 @@ class Client:
         return await self._sessions.run_async(lambda: store.list_events(job_id, after))
 
     def cancel(self, job_id: UUID) -> bool:
-        """Cancel the job: at once if it waits, by request if it runs. False: it had ended already."""
+        """Cancel the job: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
         return _cancelled(job_id, self._sessions.run(lambda: store.cancel(job_id)))
 
     async def acancel(self, job_id: UUID) -> bool:
-        """Cancel the job: at once if it waits, by request if it runs. False: it had ended already."""
+        """Cancel the job: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
         return _cancelled(job_id, await self._sessions.run_async(lambda: store.cancel(job_id)))
 
     def retry(self, job_id: UUID) -> None:

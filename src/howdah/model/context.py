@@ -54,8 +54,9 @@ class JobContext:
         self._lock = threading.Lock()
         self._waiting = Report()
         self._highest = 0
-        self._cancelled = threading.Event()
-        self._lost = threading.Event()
+        # Plain flags: one thread sets them, others read them, and a job should not cost two event objects.
+        self._cancelled = False
+        self._lost = False
 
     def progress(self, percent: float, stage: str | None = None) -> None:
         """Say how far the job is (0 to 100, never backwards) and, if given, what it is doing now."""
@@ -85,12 +86,12 @@ class JobContext:
     @property
     def cancelled(self) -> bool:
         """Whether somebody asked for this job to be cancelled."""
-        return self._cancelled.is_set()
+        return self._cancelled
 
     @property
     def lost(self) -> bool:
         """Whether this worker has lost the job: whatever it writes now is refused."""
-        return self._lost.is_set()
+        return self._lost
 
     def check(self) -> None:
         """Raise if the job was cancelled or lost: for handlers in threads, which nobody can interrupt."""
@@ -119,11 +120,11 @@ class JobContext:
 
     def mark_cancelled(self) -> None:
         """Somebody asked for this job to be cancelled."""
-        self._cancelled.set()
+        self._cancelled = True
 
     def mark_lost(self) -> None:
         """Another claim has the job, or it has ended."""
-        self._lost.set()
+        self._lost = True
 
 
 def clean_stage(stage: object) -> str:

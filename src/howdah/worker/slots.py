@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import time
 from dataclasses import dataclass, field
-from uuid import UUID
+from datetime import datetime
 
 from howdah.worker.held import Held
 from howdah.worker.store import Demand
@@ -24,7 +24,7 @@ LARGEST_BATCH = 1000
 _RATE_WINDOW = 0.05
 SUSPECT_SECONDS = 10.0
 
-_Key = tuple[int, float, UUID]
+_Key = tuple[int, datetime, int]
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ class Slots:
 
     def _wait(self, held: Held) -> None:
         job = held.job
-        key = (-job.priority, job.created_at.timestamp(), job.id)
+        key = (-job.priority, job.created_at, job.id.int)
         heapq.heappush(self._pool_of[job.queue].waiting, (key, held))
 
 

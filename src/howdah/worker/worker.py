@@ -92,6 +92,7 @@ class Worker:
         background = self._background(claimer)
         try:
             await self._stop.wait()
+            logger.info("worker stopping", extra={"worker_id": self.worker_id, "held": len(holdings)})
             claimer.stop()
             await _settled(claiming, _UNWIND_SECONDS * 5)
             dispatcher.release_waiting()
