@@ -15,8 +15,8 @@ from howdah.model.errors import HowdahError, UserError
 COMMANDS = {
     "cancel": ("howdah.cli.jobs:cancel", "Cancel jobs: at once if they wait, by request if they run."),
     "db": ("howdah.cli.db:db", "Start, stop and look at a private PostgreSQL for development."),
-    "demo": ("howdah.cli.demo:demo", "See the queue at work."),
-    "doctor": ("howdah.cli.doctor:doctor", "Check the database and the queue."),
+    "demo": ("howdah.cli.demo:demo", "Watch the queue at work: a dozen jobs, two workers, one of them killed."),
+    "doctor": ("howdah.cli.doctor:doctor", "Examine the database, the workers and the jobs."),
     "enqueue": ("howdah.cli.jobs:enqueue", "Have a worker run a job."),
     "ls": ("howdah.cli.listing:ls", "List jobs, newest first."),
     "migrate": ("howdah.cli.migrate:migrate", "Create or upgrade Howdah's tables."),

@@ -1,0 +1,113 @@
+"""What operators see: values as they were when they were read. Field order is that of the SQL file named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from howdah.model.status import Status
+
+
+class PauseKind(StrEnum):
+    """What can be paused."""
+
+    QUEUE = "queue"
+    TYPE = "type"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs; None and empty mean any."""
+
+    statuses: tuple[Status, ...] = ()
+    job_type: str | None = None
+    queue: str | None = None
+    worker_id: str | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether it leaves anything out."""
+        return self != JobFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """A job in a list: everything but its arguments and result. admin/list_ledger.sql"""
+
+    id: UUID
+    job_type: str
+    priority: int
+    status: Status
+    progress: int
+    current_stage: str | None
+    worker_id: str | None
+    queue: str
+    created_at: datetime
+    run_at: datetime | None
+    started_at: datetime | None
+    completed_at: datetime | None
+    attempts: int
+    max_attempts: int
+    cancel_requested_at: datetime | None
+    error_end: str | None
+    """The last 300 characters of last_error: a traceback says at its end what happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Jobs, newest first. `searched_to` is the last id looked at when the search was given up before it had filled the
+    page: there may be more beyond it."""
+
+    jobs: list[JobLine]
+    searched_to: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCount:
+    """How many jobs have a status; `capped`: at least. admin/count_jobs.sql"""
+
+    status: Status
+    jobs: int
+    capped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What waits of one job type in one queue. admin/list_lanes.sql"""
+
+    queue: str
+    job_type: str
+    ready: int
+    ready_capped: bool
+    scheduled: int
+    scheduled_capped: bool
+    queue_paused: bool
+    type_paused: bool
+    live_workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLine:
+    """A worker, alive or silent. admin/list_workers.sql"""
+
+    id: str
+    started_at: datetime
+    heartbeat_at: datetime
+    silence: timedelta
+    alive: bool
+    queues: list[str]
+    job_types: list[str]
+    info: dict[str, Any]
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A queue or job type that nobody may claim from. admin/list_pauses.sql"""
+
+    kind: PauseKind
+    name: str
+    paused_at: datetime

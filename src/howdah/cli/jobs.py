@@ -1,0 +1,183 @@
+"""`howdah enqueue`, `show`, `cancel`, `retry`: single jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import click
+
+from howdah.cli.app_loading import load_app
+from howdah.cli.arguments import enqueue_with, parse_arguments, run_time
+from howdah.cli.database import database_options, opened
+from howdah.cli.durations import duration
+from howdah.cli.job_ids import job_id
+from howdah.cli.output import json_option, plain, print_fields, print_json, print_table, printable
+from howdah.client import store
+from howdah.client.handle import Job
+from howdah.db.op import Operation
+from howdah.model.job import JobEvent, JobRecord
+from howdah.model.status import Status
+
+EVENTS_SHOWN = 20
+
+
+@click.command()
+@click.argument("app_name", metavar="APP")
+@click.argument("job_type", metavar="TYPE")
+@click.argument("arguments", metavar="[JSON]", default="{}")
+@database_options
+@click.option("--priority", type=int, help="Higher runs first.")
+@click.option("--queue", metavar="NAME", help="Else that of the job type.")
+@click.option("--delay", type=duration, help="Not before this much time has passed.")
+@click.option("--run-at", type=run_time, metavar="ISO", help="Not before this time, such as 2030-01-31T12:00Z.")
+@click.option("--max-attempts", type=int, help="How often it may be tried.")
+@click.option("--wait", is_flag=True, help="Wait until it has ended; exit 1 if it failed or was cancelled.")
+@click.option("--timeout", type=duration, help="With --wait: no longer than this.")
+@json_option("one JSON object")
+def enqueue(
+    app_name: str,
+    job_type: str,
+    arguments: str,
+    url: str | None,
+    schema: str | None,
+    priority: int | None,
+    queue: str | None,
+    delay: timedelta | None,
+    run_at: datetime | None,
+    max_attempts: int | None,
+    wait: bool,
+    timeout: timedelta | None,
+    as_json: bool,
+) -> int:
+    """Have a worker run a job.
+
+    Prints the job's id. JSON is an object of arguments by name, such as '{"video": 42}'; they are checked against the
+    handler before anything is written.
+    """
+    if timeout is not None and not wait:
+        raise click.UsageError("--timeout goes with --wait")
+    given = {"priority": priority, "queue": queue, "delay": delay, "run_at": run_at, "max_attempts": max_attempts}
+    app = load_app(app_name, url, schema)
+    try:
+        definition = app.definition(job_type).using(**{name: v for name, v in given.items() if v is not None})
+        job = enqueue_with(definition, parse_arguments(arguments))
+        if not as_json:
+            click.echo(job.id)
+        if wait:
+            job.wait(None if timeout is None else timeout.total_seconds())
+            return report_end(job, as_json)
+        if as_json:
+            print_json({"id": job.id, "job_type": job.job_type})
+        return 0
+    finally:
+        app.close()
+
+
+def report_end(job: Job[Any], as_json: bool) -> int:
+    """Print how a job ended; 0 if it completed, else 1."""
+    record = job.record
+    if as_json:
+        print_json({name: getattr(record, name) for name in ("id", "job_type", "status", "result", "last_error")})
+    elif record.status is Status.COMPLETED:
+        click.echo(json.dumps(record.result))
+    else:
+        lines = (record.last_error or "").strip().splitlines()
+        reason = f": {printable(lines[-1])}" if lines else ""
+        click.echo(f"howdah: the job ended as {record.status}{reason}", err=True)
+    return 0 if record.status is Status.COMPLETED else 1
+
+
+@click.command()
+@click.argument("wanted", metavar="ID", type=job_id)
+@database_options
+@json_option("one JSON object")
+def show(wanted: UUID, url: str | None, schema: str | None, as_json: bool) -> None:
+    """Show everything about a job."""
+    with opened(url, schema) as app:
+        job = app.get(wanted)
+        events = job.events(after=max(0, job.record.events_count - EVENTS_SHOWN))
+    if as_json:
+        print_json({**plain(job.record), "events": events})
+    else:
+        print_job(job.record, events)
+
+
+def print_job(record: JobRecord, events: Sequence[JobEvent]) -> None:
+    """Every field of the job, then its last events."""
+    fields: list[tuple[str, object]] = []
+    for name in JobRecord.__dataclass_fields__:
+        value = getattr(record, name)
+        fields.append((name, json.dumps(value, ensure_ascii=False) if name in ("data", "result") else value))
+    print_fields(fields)
+    if not events:
+        return
+    click.echo(f"\nevents, the last {len(events)} of {record.events_count}")
+    rows = [
+        (event.seq, event.at, event.attempt, event.name, json.dumps(event.data, ensure_ascii=False))
+        for event in events[-EVENTS_SHOWN:]
+    ]
+    print_table(("SEQ", "AT", "ATTEMPT", "NAME", "DATA"), rows)
+
+
+@click.command()
+@click.argument("wanted", metavar="ID...", type=job_id, nargs=-1, required=True)
+@database_options
+@json_option("one JSON object per line")
+def cancel(wanted: tuple[UUID, ...], url: str | None, schema: str | None, as_json: bool) -> int:
+    """Cancel jobs: at once if they wait, by request if they run.
+
+    Exit 1 if one of them had ended already, 2 if there is no such job.
+    """
+    said = {
+        "cancelled": ("cancelled", 0),
+        "requested": ("asked its worker to stop", 0),
+        "completed": ("had completed already", 1),
+        "failed": ("had failed already", 1),
+    }
+    return ask_for_each(wanted, (url, schema), store.cancel, said, as_json)
+
+
+@click.command()
+@click.argument("wanted", metavar="ID...", type=job_id, nargs=-1, required=True)
+@database_options
+@json_option("one JSON object per line")
+def retry(wanted: tuple[UUID, ...], url: str | None, schema: str | None, as_json: bool) -> int:
+    """Run ended jobs again, or waiting ones now.
+
+    Exit 2 if a worker holds one of them, or if there is no such job.
+    """
+    busy = "is {}: cancel it first, or wait until it has ended"
+    said = {
+        "pending": ("runs again", 0),
+        "claimed": (busy.format("claimed"), 2),
+        "running": (busy.format("running"), 2),
+    }
+    return ask_for_each(wanted, (url, schema), store.retry, said, as_json)
+
+
+def ask_for_each(
+    wanted: Sequence[UUID],
+    place: tuple[str | None, str | None],
+    order: Callable[[UUID], Operation[str | None]],
+    said: dict[str, tuple[str, int]],
+    as_json: bool,
+) -> int:
+    """Give the order for every job, whatever became of the others, and say what was answered; the worst exit code."""
+    worst = 0
+    with opened(*place) as app:
+        for one in wanted:
+            answer = app.sessions.run(partial(order, one))
+            words, code = said[answer] if answer is not None else ("no such job; it may be past its retention", 2)
+            worst = max(worst, code)
+            if as_json:
+                print_json({"id": one, "answer": answer})
+            if code == 2:
+                click.echo(f"howdah: job {one}: {words}", err=True)
+            elif not as_json:
+                click.echo(f"{one}  {words}")
+    return worst
