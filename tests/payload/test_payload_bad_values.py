@@ -72,6 +72,10 @@ BAD: list[tuple[object, str]] = [
     (Video, "is of type type, which cannot be stored as JSON"),
     (msgspec.Raw(b"1"), "is of type Raw, which cannot be stored as JSON"),
     (
+        dt.time(1, tzinfo=dt.timezone(dt.timedelta(seconds=30))),
+        "has a time zone offset that is not in whole minutes; convert it to UTC first",
+    ),
+    (
         dt.datetime(1890, 1, 1, tzinfo=dt.timezone(dt.timedelta(seconds=1172))),
         "has a time zone offset that is not in whole minutes; convert it to UTC first",
     ),

@@ -19,6 +19,7 @@ from tests.payload.payload_cases import Context, taking
 def encode_video(ctx: Context, video_id: int, preset: str = "hd", *, tags: list[str] | None = None) -> None: ...
 def positional(a: int, b: int = 2, /, c: int = 3) -> None: ...
 def variadic(a: int, *days: dt.date, flag: bool = False, **extra: dt.date) -> None: ...
+def open_ended(ctx: Context, **extra: int) -> None: ...
 def untyped(a, b=1, *rest, **more): ...  # type: ignore[no-untyped-def]
 
 
@@ -165,6 +166,7 @@ def test_the_value_of_an_extra_argument_is_checked_too() -> None:
         (encode_video, None, "encode_video: the stored arguments are no JSON object"),
         (encode_video, {}, "encode_video: the stored arguments have no 'video_id'"),
         (encode_video, {"video_id": 1, "x": 2}, "encode_video: the handler no longer takes 'x'"),
+        (open_ended, {"ctx": 2}, "open_ended: the handler no longer takes 'ctx'"),
         (encode_video, {"video_id": 1, "ctx": 2}, "encode_video: the handler no longer takes 'ctx'"),
         (
             encode_video,

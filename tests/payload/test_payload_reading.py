@@ -61,6 +61,11 @@ class Callables:
 def wrapped(*args: Any, **kwargs: Any) -> None: ...
 
 
+def wrapped_by_hand(*args: Any, **kwargs: Any) -> None: ...
+
+
+vars(wrapped_by_hand)["__wrapped__"] = plain
+
 WITH_CONTEXT: list[Callable[..., object]] = [
     plain,
     in_async,
@@ -75,6 +80,7 @@ WITH_CONTEXT: list[Callable[..., object]] = [
     Callables.of_class,
     Callables(),
     wrapped,
+    wrapped_by_hand,
     functools.partial(plain, a=1),
     functools.partial(functools.partial(Callables()), a=1),
 ]
