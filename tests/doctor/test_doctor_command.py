@@ -46,6 +46,13 @@ def test_json_and_the_environments_url(database: Database) -> None:
     assert "URL from HOWDAH_URL" in findings[0]["message"]
 
 
+def test_names_from_the_database_play_no_tricks_on_the_terminal(database: Database, sql: Connection) -> None:
+    sql.execute("SELECT heartbeat(E'w\\x1b[2J1')")
+    result = run("--url", database.url)
+    assert "\x1b" not in result.output
+    assert "w\N{REPLACEMENT CHARACTER}[2J1" in result.output
+
+
 def test_another_schema(database: Database) -> None:
     result = run("--url", database.url, "--schema", "elsewhere")
     assert result.exit_code == 1
@@ -63,5 +70,5 @@ def test_no_database_at_all_is_the_users_mistake(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     result = run()
     assert isinstance(result.exception, DatabaseUnavailable)
-    assert "--url" in str(result.exception)
+    assert "HOWDAH_URL" in str(result.exception)
     assert not list(tmp_path.iterdir())
