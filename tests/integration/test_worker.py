@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from howdah import Backoff, Cancel, Fail, Howdah, JobContext, Retry, Snooze, Status
+from howdah import Backoff, Cancel, Fail, Howdah, Job, JobContext, Retry, Snooze, Status
 from tests.integration import process_jobs
 from tests.rig.waiting import until, until_async
 from tests.rig.working import working
@@ -459,7 +459,7 @@ async def test_a_plain_sql_retry_wakes_the_same_job_again(app: Howdah, sql: Sql)
     assert runs == [1, 2]
 
 
-async def _is(job: Any, status: str) -> bool:
+async def _is(job: Job[Any], status: str) -> bool:
     return (await job.arefresh()).status == status
 
 

@@ -44,14 +44,16 @@ async def slow(ctx: JobContext, seconds: float) -> str:
 
 @app.job(max_attempts=100)
 def late(ctx: JobContext, seconds: float) -> str:
-    """Sleeps in a thread and then finishes, whatever happened meanwhile: the late worker's late acknowledgement."""
+    """Sleeps in a thread and then finishes, whatever happened meanwhile: the late worker's late acknowledgement. The
+    second attempt waits until the test lets it go."""
     note("late", ctx.job_id, ctx.attempt, os.getpid())
     if ctx.attempt == 1:
         time.sleep(seconds)
         ctx.progress(77, stage="from the past")
         ctx.event("from-the-past")
     else:
-        time.sleep(seconds * 4)
+        while not os.path.exists(os.environ["LEDGER"] + ".go"):
+            time.sleep(0.05)
     note("late-done", ctx.job_id, ctx.attempt, os.getpid())
     return f"attempt {ctx.attempt}"
 
@@ -64,7 +66,7 @@ async def poison() -> None:
 
 @app.job()
 async def innocent(ctx: JobContext, n: int) -> int:
-    note("innocent", n, ctx.attempt)
+    note("innocent", n, os.getpid())
     await asyncio.sleep(0.02)
     return n
 

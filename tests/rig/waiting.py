@@ -21,14 +21,14 @@ def until(condition: Callable[[], T], what: str, seconds: float = DEADLINE) -> T
     return answer
 
 
-async def until_async(condition: Callable[[], Awaitable[T] | T], what: str, seconds: float = DEADLINE) -> T:
+async def until_async(condition: Callable[[], Awaitable[bool] | bool], what: str, seconds: float = DEADLINE) -> None:
     """The same on an event loop."""
     deadline = time.monotonic() + seconds
     while True:
         answer = condition()
-        value: T = await answer if isinstance(answer, Awaitable) else answer
+        value = await answer if isinstance(answer, Awaitable) else answer
         if value:
-            return value
+            return
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {seconds} s in vain until {what}; last answer: {value!r}")
         await asyncio.sleep(0.01)

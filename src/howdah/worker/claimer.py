@@ -76,7 +76,6 @@ class Claimer:
             demand = self._slots.demand() if self._backlog() < _BACKLOG_LIMIT else None
             if demand is None:
                 await self._freed.wait(poll)
-                self._take([])
                 continue
             try:
                 jobs, self._due = await self._link.perform(store.claim(self._worker_id, self._job_types, demand))

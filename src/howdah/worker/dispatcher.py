@@ -43,13 +43,14 @@ class Dispatcher:
         self._link = link
         self._tasks: dict[asyncio.Task[None], Held] = {}
         self._on_free: Callable[[], None] = lambda: None
+        self._timer: asyncio.TimerHandle | None = None
 
     def on_free(self, tell: Callable[[], None]) -> None:
         """Whom to tell when a slot is free."""
         self._on_free = tell
 
     def take(self, jobs: list[ClaimedJob]) -> None:
-        """Jobs that were just claimed; also called with none, to start what had to stand aside."""
+        """Jobs that were just claimed."""
         many = [Held(job, _context(job)) for job in jobs]
         self._holdings.add(many)
         self._slots.admit(many)
@@ -83,6 +84,16 @@ class Dispatcher:
             task = asyncio.create_task(self._live(held))
             self._tasks[task] = held
             task.add_done_callback(self._tasks.pop)
+        self._look_again(self._slots.next_suspect_in())
+
+    def _look_again(self, seconds: float | None) -> None:
+        if seconds is not None and self._timer is None:
+
+            def look() -> None:
+                self._timer = None
+                self._start()
+
+            self._timer = asyncio.get_running_loop().call_later(seconds, look)
 
     async def _live(self, held: Held) -> None:
         end: Completion | Ending | None = None

@@ -4,9 +4,10 @@ Each pool has `limit` slots. Queues with a number of their own have a pool of th
 runs, a pool buffers what it will get through in about 50 ms, so that a flood goes in big batches while a job of higher
 priority never waits behind more than that.
 
-Suspects (jobs that a worker has died holding) start one at a time: if one of them is poison, the others are not running
-when it strikes and are not charged for it. A suspect that has run for ten seconds without harm no longer keeps the next
-one from starting: a long job must not hold up the rest.
+Suspects are jobs that a worker has died holding; one of them may be the reason. After one death they start a moment apart,
+long enough for most poison to strike while nothing else has been started since. After a second death a suspect starts only
+when no other suspect is in its first ten seconds: if it kills again, it is charged, and the others are not. So the many
+jobs of a worker that merely crashed are soon under way again, and the few that crashed twice are told apart.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from howdah.worker.store import Demand
 PREFETCH_SECONDS = 0.05
 LARGEST_BATCH = 1000
 _RATE_WINDOW = 0.05
-SUSPECT_SECONDS = 10.0
+FIRST_SUSPICION_SECONDS = 0.1
+SECOND_SUSPICION_SECONDS = 10.0
 
 _Key = tuple[int, datetime, int]
 
@@ -35,7 +37,7 @@ class Pool:
     limit: int
     running: int = 0
     waiting: list[tuple[_Key, Held]] = field(default_factory=list)
-    aside: list[Held] = field(default_factory=list)
+    suspects: list[tuple[_Key, Held]] = field(default_factory=list)
     finished: int = 0
     rate: float = 0.0
     measured: float = field(default_factory=time.monotonic)
@@ -46,7 +48,7 @@ class Pool:
 
     def wanted(self) -> int:
         """How many more to claim now."""
-        return max(0, self.limit + self.prefetch() - self.running - len(self.waiting) - len(self.aside))
+        return max(0, self.limit + self.prefetch() - self.running - len(self.waiting) - len(self.suspects))
 
     def worth_asking(self) -> bool:
         """Whether a claim would be more than a trickle: a lone free slot of a slow pool counts, of a flood not."""
@@ -69,7 +71,7 @@ class Slots:
     def __init__(self, pools: list[Pool]) -> None:
         self._pools = pools
         self._pool_of = {queue: pool for pool in pools for queue in pool.queues}
-        self._watched: Held | None = None
+        self._suspects_running: list[Held] = []
 
     @property
     def running(self) -> int:
@@ -83,18 +85,20 @@ class Slots:
 
     def start_next(self) -> Held | None:
         """The best job that may start now; its slot is taken."""
-        best: Pool | None = None
+        best: tuple[_Key, Pool, list[tuple[_Key, Held]]] | None = None
         for pool in self._pools:
-            self._sort_out_suspects(pool)
-            free = pool.waiting and pool.running < pool.limit
-            if free and (best is None or pool.waiting[0][0] < best.waiting[0][0]):
-                best = pool
+            if pool.running >= pool.limit:
+                continue
+            for line in (pool.waiting, pool.suspects):
+                if line and (best is None or line[0][0] < best[0]) and self._may_start(line[0][1]):
+                    best = (line[0][0], pool, line)
         if best is None:
             return None
-        held = heapq.heappop(best.waiting)[1]
-        best.running += 1
+        _, pool, line = best
+        held = heapq.heappop(line)[1]
+        pool.running += 1
         if held.suspect:
-            self._watched = held
+            self._suspects_running.append(held)
         return held
 
     def free(self, held: Held) -> None:
@@ -102,17 +106,22 @@ class Slots:
         pool = self._pool_of[held.job.queue]
         pool.running -= 1
         pool.finished += 1
-        if self._watched is held:
-            self._watched = None
+        if held.suspect:
+            self._suspects_running.remove(held)
 
     def take_waiting(self) -> list[Held]:
         """Everything that has not started; the pools wait for nothing any more."""
-        waiting = [held for pool in self._pools for _, held in pool.waiting]
+        waiting = [held for pool in self._pools for _, held in [*pool.waiting, *pool.suspects]]
         for pool in self._pools:
-            waiting += pool.aside
             pool.waiting.clear()
-            pool.aside.clear()
+            pool.suspects.clear()
         return waiting
+
+    def next_suspect_in(self) -> float | None:
+        """Seconds until a suspect that waits might start; None when none waits."""
+        if not any(pool.suspects for pool in self._pools):
+            return None
+        return FIRST_SUSPICION_SECONDS
 
     def demand(self) -> Demand | None:
         """What to claim now, or None when every pool has enough."""
@@ -132,20 +141,20 @@ class Slots:
         batch = min(sum(pool.wanted() for pool in self._pools), LARGEST_BATCH)
         return Demand(batch, [a[0] for a in asking], [a[1] for a in asking], [a[2] for a in asking])
 
-    def _sort_out_suspects(self, pool: Pool) -> None:
-        watched = self._watched
-        if watched is None or watched.ran() >= SUSPECT_SECONDS:
-            for held in pool.aside:
-                self._wait(held)
-            pool.aside.clear()
-            return
-        while pool.waiting and pool.waiting[0][1].suspect:
-            pool.aside.append(heapq.heappop(pool.waiting)[1])
+    def _may_start(self, held: Held) -> bool:
+        if not held.suspect:
+            return True
+        return all(running.ran() >= _apart(held, running) for running in self._suspects_running)
 
     def _wait(self, held: Held) -> None:
         job = held.job
         key = (-job.priority, job.created_at, job.id.int)
-        heapq.heappush(self._pool_of[job.queue].waiting, (key, held))
+        pool = self._pool_of[job.queue]
+        heapq.heappush(pool.suspects if held.suspect else pool.waiting, (key, held))
+
+
+def _apart(one: Held, other: Held) -> float:
+    return SECOND_SUSPICION_SECONDS if max(one.job.deaths, other.job.deaths) > 1 else FIRST_SUSPICION_SECONDS
 
 
 def make_pools(queues: dict[str, int | None], concurrency: int) -> list[Pool]:
