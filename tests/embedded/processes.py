@@ -13,7 +13,7 @@ from types import TracebackType
 
 import psycopg
 
-from howdah.embedded.keeper import all_processes, command_line
+from howdah.embedded.keeper import all_processes, command_line, without_children
 from howdah.embedded.layout import read_layout
 from howdah.embedded.locks import is_held
 
@@ -91,7 +91,7 @@ def processes_naming(text: str) -> list[int]:
 
 def postmasters(folder: Path) -> list[int]:
     started = f"/postgres -D {read_layout(folder).data} -c "
-    return [pid for pid in all_processes() if started in command_line(pid)]
+    return without_children([pid for pid in all_processes() if started in command_line(pid)])
 
 
 def keepers(folder: Path) -> list[int]:

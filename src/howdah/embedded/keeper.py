@@ -78,7 +78,24 @@ def all_gone(server_lock: int) -> bool:
 
 def postmasters(cluster: str) -> list[int]:
     """The server's first process, which is started with its name in its arguments."""
-    return [pid for pid in all_processes() if f" cluster_name={cluster} " in command_line(pid)]
+    return without_children([pid for pid in all_processes() if f" cluster_name={cluster} " in command_line(pid)])
+
+
+def without_children(pids: list[int]) -> list[int]:
+    """Leave out whose parent is there too, and who is gone: a new child has no title of its own yet."""
+    return [pid for pid in pids if parent_of(pid) not in (0, *pids)]
+
+
+def parent_of(pid: int) -> int:
+    """Its parent's number; 0 if it is gone."""
+    if not os.path.isdir("/proc/self"):
+        return int(listing("-o", "ppid=", "-p", str(pid)).strip() or 0)
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            # The name before it may hold spaces and brackets.
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def orphans(cluster: str) -> list[int]:
