@@ -101,9 +101,11 @@ class Howdah:
         retry: RetryPolicy | None = None,
         process: bool = False,
     ) -> _Decorator:
-        """Register a function as a job type. HIGHER priority runs first. `async def` runs on the event loop, `def` in a
-        thread, `process=True` in a child process that can be killed. The context is passed only where the first parameter
-        is annotated with JobContext."""
+        """Register a function as a job type. HIGHER priority runs first.
+
+        `async def` runs on the event loop, `def` in a thread, `process=True` in a child process that can be killed. The
+        context is passed only where the first parameter is annotated with JobContext.
+        """
         if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
             raise OptionError(f"timeout must be a timedelta longer than nothing, not {timeout!r}")
         options = JobOptions(priority=priority, queue=queue, max_attempts=max_attempts)

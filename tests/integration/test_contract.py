@@ -312,6 +312,29 @@ def test_a_job_marked_claimed_by_plain_update_is_found_by_recovery(sql: Sql) -> 
     assert claim(sql) == [job_id]
 
 
+def test_a_job_marked_claimed_without_saying_by_whom_or_when_is_found_too(sql: Sql) -> None:
+    updated, inserted = insert(sql), insert(sql, status="claimed")
+    sql.execute("UPDATE jobs SET status = 'running' WHERE id = %s", (updated,))
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert sql.execute("SELECT count(*) FROM claims WHERE worker_id = '?'").fetchone() == (2,)
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '61 minutes'")
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert (value(sql, "status", updated), value(sql, "status", inserted)) == ("pending", "pending")
+    assert sql.execute("SELECT count(*) FROM claims WHERE worker_id = '?'").fetchone() == (0,)
+
+
+def test_claims_of_a_plain_caller_who_beats_are_cleared_away(sql: Sql) -> None:
+    job_id = insert(sql)
+    claim(sql, worker="beats")
+    sql.execute("SELECT * FROM heartbeat('beats')")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '2 minutes' WHERE worker_id = 'beats'")
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert sql.execute("SELECT count(*) FROM claims WHERE worker_id = 'beats'").fetchone() == (1,)
+    sql.execute("UPDATE jobs SET status = 'completed', progress = 100, completed_at = now() WHERE id = %s", (job_id,))
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert sql.execute("SELECT count(*) FROM claims WHERE worker_id = 'beats'").fetchone() == (0,)
+
+
 def test_copy_and_multi_row_insert_and_upsert(sql: Sql) -> None:
     with sql.cursor() as cursor, cursor.copy("COPY jobs (job_type, priority) FROM STDIN") as copy:
         copy.write("plain\t1\nplain\t2\n")

@@ -376,8 +376,11 @@ async def test_data_that_no_longer_fits_fails_alone(app: Howdah, sql: Sql) -> No
         return n
 
     good = await takes.aenqueue_many([{"n": n} for n in range(10)])
+    # A time that Python cannot hold stands in the way of nobody.
+    sql.execute("UPDATE jobs SET created_at = 'infinity' WHERE id = %s", (good[0].id,))
+    sql.execute("UPDATE jobs SET created_at = '20000-01-01' WHERE id = %s", (good[1].id,))
     bad = []
-    for data in ('{"n": "text"}', '{"m": 1}', "{}", "[1]", '{"n": 1, "extra": 2}', "null"):
+    for data in ('{"n": "text"}', '{"m": 1}', "{}", "[1]", '{"n": 1, "extra": 2}', "null", f'{{"n": {"9" * 5000}}}'):
         row = sql.execute("INSERT INTO jobs (job_type, data) VALUES ('takes', %s) RETURNING id", (data,)).fetchone()
         assert row is not None
         bad.append(row[0])

@@ -101,11 +101,17 @@ class Client:
         return await self._sessions.run_async(lambda: store.list_events(job_id, after))
 
     def cancel(self, job_id: UUID) -> bool:
-        """Cancel the job: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
+        """Cancel the job: at once if it waits, by request if it runs.
+
+        True: it is cancelled or will be; False: it had ended otherwise.
+        """
         return _cancelled(job_id, self._sessions.run(lambda: store.cancel(job_id)))
 
     async def acancel(self, job_id: UUID) -> bool:
-        """Cancel the job: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
+        """Cancel the job: at once if it waits, by request if it runs.
+
+        True: it is cancelled or will be; False: it had ended otherwise.
+        """
         return _cancelled(job_id, await self._sessions.run_async(lambda: store.cancel(job_id)))
 
     def retry(self, job_id: UUID) -> None:
@@ -120,7 +126,7 @@ class Client:
 def _first_by_copy(
     ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions
 ) -> Iterator[Operation[None]]:
-    # After a broken connection nobody knows whether the COPY was committed: repeat in the form that leaves existing ids.
+    # After a broken connection nobody knows whether the COPY was committed: repeat so that existing ids are left.
     yield store.enqueue_many(ids, job_type, data, options)
     while True:
         yield store.repeat_many(ids, job_type, data, options)

@@ -111,11 +111,17 @@ class Job(Generic[R]):
         return self
 
     def cancel(self) -> bool:
-        """Cancel it: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
+        """Cancel it: at once if it waits, by request if it runs.
+
+        True: it is cancelled or will be; False: it had ended otherwise.
+        """
         return self._client.cancel(self.id)
 
     async def acancel(self) -> bool:
-        """Cancel it: at once if it waits, by request if it runs. True: it is cancelled or will be; False: it had ended otherwise."""
+        """Cancel it: at once if it waits, by request if it runs.
+
+        True: it is cancelled or will be; False: it had ended otherwise.
+        """
         return await self._client.acancel(self.id)
 
     def retry(self) -> Job[R]:

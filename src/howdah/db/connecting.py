@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from howdah.db.readable import read_everything
 from howdah.model.errors import OptionError
 
 # A dead peer is noticed within about 15 seconds instead of the system's two hours.
@@ -34,9 +35,13 @@ def complete_url(url: str, role: str) -> str:
 
 def connect(url: str, role: str) -> psycopg.Connection[Any]:
     """A blocking connection in autocommit."""
-    return psycopg.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
+    connection = psycopg.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
+    read_everything(connection)
+    return connection
 
 
 async def connect_async(url: str, role: str) -> psycopg.AsyncConnection[Any]:
     """An async connection in autocommit."""
-    return await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
+    connection = await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
+    read_everything(connection)
+    return connection

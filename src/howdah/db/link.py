@@ -1,7 +1,7 @@
 """One connection kept for one purpose, made again after it broke.
 
-A Link never hides a failure: the operation under way raises, the caller decides whether to repeat it. `Outage` makes sure
-that a lost database is told once, and its return once, however many links notice.
+A Link never hides a failure: the operation under way raises, the caller decides whether to repeat it.
+`Outage` makes sure that a lost database is told once, and its return once, however many links notice.
 """
 
 from __future__ import annotations

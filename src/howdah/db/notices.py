@@ -9,7 +9,7 @@ from howdah.db.op import Operation, Statement
 
 
 async def heard(link: Link, probe_seconds: float, on_listening: Callable[[], None]) -> AsyncIterator[None]:
-    """Yields at each notification. Between them, a probe every so often: a connection that died silently must be noticed."""
+    """Yields at each notification. Between them, a probe: a connection that died silently must be noticed."""
     await link.perform(_say("worker/listen"))
     on_listening()
     while True:

@@ -20,10 +20,11 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from howdah.db.catalog import Catalog
-from howdah.db.connecting import complete_url, connect, connect_async
+from howdah.db.connecting import complete_url, connect
 from howdah.db.faults import explained, is_transient
 from howdah.db.migrator import check_version, current_version, migrate
-from howdah.db.op import Operation, Statement, perform, perform_async
+from howdah.db.op import Operation, perform, perform_async
+from howdah.db.readable import read_everything
 from howdah.model.errors import DatabaseUnavailable
 
 T = TypeVar("T")
@@ -121,7 +122,12 @@ class Sessions:
         with self._lock:
             if self._pool is None:
                 self._pool = ConnectionPool(
-                    complete_url(url, "client"), min_size=0, max_size=self._size, kwargs=_OPTIONS, open=True
+                    complete_url(url, "client"),
+                    min_size=0,
+                    max_size=self._size,
+                    kwargs=_OPTIONS,
+                    configure=read_everything,
+                    open=True,
                 )
             return self._pool
 
@@ -130,12 +136,21 @@ class Sessions:
         if loop not in self._async_pools:
             url = await asyncio.to_thread(self.url)
             pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
-                complete_url(url, "client"), min_size=0, max_size=self._size, kwargs=_OPTIONS, open=False
+                complete_url(url, "client"),
+                min_size=0,
+                max_size=self._size,
+                kwargs=_OPTIONS,
+                configure=_read_everything,
+                open=False,
             )
-            # No await between the look-up and this line would be needed if url() did not wait: another task may have won.
+            # Another task may have won while this one waited.
             pool = self._async_pools.setdefault(loop, pool)
             await pool.open()
         return self._async_pools[loop]
+
+
+async def _read_everything(connection: psycopg.AsyncConnection[Any]) -> None:
+    read_everything(connection)
 
 
 _OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
@@ -158,6 +173,3 @@ async def run_on_async(connection: object, catalog: Catalog, operation: Operatio
 def _wrong_connection(connection: object, wanted: str, here: str, other: str) -> TypeError:
     kind = f"{type(connection).__module__}.{type(connection).__qualname__}"
     return TypeError(f"conn= is a {kind}; {here} takes a {wanted} (for the other kind use {other})")
-
-
-__all__ = ["Sessions", "Statement", "connect_async", "run_on", "run_on_async"]

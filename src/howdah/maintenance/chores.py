@@ -1,24 +1,28 @@
-"""The chores that any worker does now and then. None needs a leader: each statement is guarded, and doing it twice at once
-is the same as once."""
+"""The chores that any worker does now and then. None needs a leader: each statement is guarded, and doing it twice at
+once is the same as once."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from howdah.db.link import Link
 from howdah.maintenance import store
 
 logger = logging.getLogger("howdah.maintenance")
 PARTITION_SECONDS = 60.0
+SWEEP_EVERY = timedelta(minutes=10)
 _DELETE_AT_ONCE = 2000
+# Between two deletions, so that they never take the server for themselves.
+_BREATH = 0.2
 
 
 class Chores:
-    """Rescue every third of the silence; partitions and retention every minute. A connection only while at work."""
+    """Rescue every third of the silence; partitions every minute; retention when it is this worker's turn."""
 
     def __init__(self, link: Link, silence: float, on_rescue: Callable[[], None]) -> None:
         self._link = link
@@ -45,18 +49,26 @@ class Chores:
             self._on_rescue()
 
     async def tend_partitions(self) -> None:
-        """Make partitions ahead of time, drop those past retention, delete what cannot be dropped whole."""
+        """Make partitions ahead of time; when it is this worker's turn, also look after retention."""
         while await self._link.perform(store.create_next_partition()):
             pass
+        if await self._link.perform(store.begin_sweep(SWEEP_EVERY)):
+            await self.sweep()
+
+    async def sweep(self) -> None:
+        """Drop partitions past their retention, and delete row by row what cannot be dropped whole."""
         while (dropped := await self._link.perform(store.drop_expired_partition())) is not None:
             logger.info("dropped partition %s: all its jobs are past their retention", dropped)
-        await self._link.perform(store.delete_expired_jobs(_DELETE_AT_ONCE))
+        deleted = _DELETE_AT_ONCE
+        while deleted == _DELETE_AT_ONCE:
+            deleted = await self._link.perform(store.delete_expired_jobs(_DELETE_AT_ONCE))
+            await asyncio.sleep(_BREATH)
         await self._link.perform(store.sweep_lanes())
 
-    async def _repeat(self, chore: Callable[[], object], seconds: float) -> None:
+    async def _repeat(self, chore: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:
             async with self._telling(getattr(chore, "__name__", "chore")):
-                await chore()  # type: ignore[misc]  # a coroutine function of this class
+                await chore()
             # Jitter: workers that started together must not do every chore together.
             await asyncio.sleep(seconds * random.uniform(0.7, 1.1))  # noqa: S311
 

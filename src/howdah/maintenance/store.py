@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from howdah.db.op import Operation, Statement
@@ -26,6 +27,12 @@ def rescue() -> Operation[list[Rescued]]:
 def create_next_partition() -> Operation[bool]:
     """Make one missing partition; False when none is missing."""
     rows = yield Statement("maintenance/create_next_partition")
+    return bool(rows[0][0])
+
+
+def begin_sweep(every: timedelta) -> Operation[bool]:
+    """Whether it is this worker's turn to look after retention."""
+    rows = yield Statement("maintenance/begin_sweep", {"every": every})
     return bool(rows[0][0])
 
 

@@ -1,8 +1,9 @@
 """Tells the database how claims ended, in batches.
 
-While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood in big batches. A
-finished job is kept, and its lease alive, until the database has taken its end: after an outage nothing has to run again.
-If the values of one job are refused, the batch falls back to single rows, so that one bad row never blocks its neighbours.
+While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood in
+big batches. A finished job is kept, and its lease alive, until the database has taken its end: after an
+outage nothing has to run again. If the values of one job are refused, the batch falls back to single rows,
+so that one bad row never blocks its neighbours.
 """
 
 from __future__ import annotations
@@ -118,14 +119,12 @@ class Acker:
 
     async def _write_last_words(self, batch: _Batch) -> None:
         # What the pulse has taken but not yet written comes first: events keep their order, and none comes too late.
-        while any(held.being_written for held in batch.held):
+        while any(held.being_written for held in batch.held):  # noqa: ASYNC110 - the pulse is a thread, without events
             await asyncio.sleep(0.002)
         words = gather(batch.held)
         try:
-            if words.running:
-                await self._link.perform(store.report(words.running))
-            if words.events:
-                await self._link.perform(store.record_events(words.events))
+            if words.running or words.events:
+                await self._link.perform(store.report(words.running, words.events))
         except BaseException:
             words.put_back()
             raise

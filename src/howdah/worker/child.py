@@ -22,7 +22,7 @@ from uuid import UUID
 
 from howdah.model.context import JobContext
 from howdah.model.handler import Handler
-from howdah.payload.json_text import to_json
+from howdah.payload.json_text import from_json, to_json
 from howdah.worker.executor import ResultRefused, described, result_text
 
 _REPORT_SECONDS = 0.25
@@ -34,7 +34,7 @@ class Task:
 
     module: str
     qualname: str
-    data: Any
+    data: str
     job_id: UUID
     job_type: str
     queue: str
@@ -93,7 +93,7 @@ def _serve(pipe: Connection, task: Task) -> None:
 
 def _run(task: Task, context: JobContext) -> str | None:
     handler = find_handler(task.module, task.qualname)
-    args, kwargs = handler.signature.decode(task.data)
+    args, kwargs = handler.signature.decode(from_json(task.data))
     if handler.signature.takes_context:
         args = (context, *args)
     value = handler.function(*args, **kwargs)

@@ -1,7 +1,7 @@
 """Asks for work: when there are free slots, and there may be something to do.
 
-There may be something to do when the bell rang, when the last claim came back full, when something scheduled is due, and
-otherwise whenever the polling time has passed.
+There may be something to do when the bell rang, when the last claim came back full, when something
+scheduled is due, and otherwise whenever the polling time has passed.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Dispatcher:
             self._free(held)
 
     async def _mark_start(self, held: Held) -> bool:
-        """Write down that a suspect starts, before it does: should it kill this process, it is charged and nobody else."""
+        """Write down that a suspect starts, before it does: should it kill this process, it is the one charged."""
         pauses = Pauses()
         job = held.job
         while True:

@@ -13,7 +13,7 @@ from howdah.model.errors import ArgumentError, JobCancelled, LeaseLost, PayloadE
 from howdah.model.handler import Handler
 from howdah.model.outcome import Cancel, Fail, Retry, Snooze, checked_delay
 from howdah.model.retry import Backoff
-from howdah.payload.json_text import to_json
+from howdah.payload.json_text import from_json, to_json
 from howdah.payload.sanitise import clean_text
 from howdah.worker.held import Held, Stop
 from howdah.worker.store import Completion, Ending
@@ -62,7 +62,7 @@ class Executor:
         job = held.job
         handler = self._handlers[job.job_type]
         try:
-            arguments = handler.signature.decode(job.data)
+            arguments = handler.signature.decode(_read(job.data))
             result = await self._runners[handler.mode].run(handler, held, arguments)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and held.stop is not None:
@@ -112,6 +112,13 @@ class Executor:
             held.lingering = error.lingering
         delay = _delay(handler, held, error)
         return end("fail" if delay is None else "retry", described(error), delay)
+
+
+def _read(data: str) -> object:
+    try:
+        return from_json(data)
+    except ValueError as error:
+        raise ArgumentError(f"the stored arguments cannot be read: {error}") from error
 
 
 def result_text(job_type: str, value: object) -> str | None:

@@ -1,7 +1,7 @@
 """The jobs that this process holds.
 
-A held job goes: buffered → started → ended → acknowledged (then it is no longer held). It is held, and its lease kept alive
-by the pulse, until the database has accepted its end or has said that the lease is lost.
+A held job goes: buffered → started → ended → acknowledged (then it is no longer held). It is held, and its
+lease kept alive by the pulse, until the database has accepted its end or has said that the lease is lost.
 """
 
 from __future__ import annotations

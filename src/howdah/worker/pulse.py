@@ -1,8 +1,9 @@
-"""The worker's pulse: a thread with a connection of its own, so that a handler which blocks the event loop, or every other
-thread, keeps its job all the same.
+"""The worker's pulse: a thread with a connection of its own, so that a handler which blocks the event loop, or
+every other thread, keeps its job all the same.
 
-About once a second, while jobs are held: first the latest words of all running jobs in one statement, then one heartbeat
-for all of them, whose answer says which were cancelled or lost. Without jobs, only the heartbeat, and seldom.
+About once a second, while jobs are held: first the latest words of all running jobs in one statement, then
+one heartbeat for all of them, whose answer says which were cancelled or lost. Without jobs, only the
+heartbeat, and seldom.
 """
 
 from __future__ import annotations
@@ -74,12 +75,10 @@ class Pulse:
         try:
             words = gather(speaking, mark_running=True)
             try:
-                if words.running:
-                    accepted = self._link.perform(store.report(words.running))
+                if words.running or words.events:
+                    accepted = self._link.perform(store.report(words.running, words.events))
                     for held in speaking:
                         held.marked = held.marked or held.job.id in accepted
-                if words.events:
-                    self._link.perform(store.record_events(words.events))
             except Exception as error:
                 if is_data_error(error):
                     logger.error("words of running jobs could not be stored: %s", type(error).__name__)

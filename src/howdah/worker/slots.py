@@ -1,13 +1,14 @@
 """Who may start, and how many more to claim: decided purely, done elsewhere.
 
-Each pool has `limit` slots. Queues with a number of their own have a pool of their own; all others share one. Besides what
-runs, a pool buffers what it will get through in about 50 ms, so that a flood goes in big batches while a job of higher
-priority never waits behind more than that.
+Each pool has `limit` slots. Queues with a number of their own have a pool of their own; all others share
+one. Besides what runs, a pool buffers what it will get through in about 50 ms, so that a flood goes in big
+batches while a job of higher priority never waits behind more than that.
 
-Suspects are jobs that a worker has died holding; one of them may be the reason. After one death they start a moment apart,
-long enough for most poison to strike while nothing else has been started since. After a second death a suspect starts only
-when no other suspect is in its first ten seconds: if it kills again, it is charged, and the others are not. So the many
-jobs of a worker that merely crashed are soon under way again, and the few that crashed twice are told apart.
+Suspects are jobs that a worker has died holding; one of them may be the reason. After one death they start
+a moment apart, long enough for most poison to strike while nothing else has been started since. After a
+second death a suspect starts only when no other suspect is in its first ten seconds: if it kills again, it
+is charged, and the others are not. So the many jobs of a worker that merely crashed are soon under way
+again, and the few that crashed twice are told apart.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import heapq
 import time
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from howdah.worker.held import Held
 from howdah.worker.store import Demand
@@ -26,7 +26,7 @@ _RATE_WINDOW = 0.05
 FIRST_SUSPICION_SECONDS = 0.1
 SECOND_SUSPICION_SECONDS = 10.0
 
-_Key = tuple[int, datetime, int]
+_Key = tuple[int, float, int]
 
 
 @dataclass(slots=True)

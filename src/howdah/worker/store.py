@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 from uuid import UUID
 
 from howdah.db.op import Operation, Statement
@@ -22,8 +21,8 @@ class ClaimedJob:
     job_type: str
     queue: str
     priority: int
-    created_at: datetime
-    data: Any
+    created_at: float
+    data: str
     attempts: int
     max_attempts: int
     errors: int
@@ -32,7 +31,7 @@ class ClaimedJob:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What to claim: at most `batch`, and of the queues with one pool number together at most its limit (None: any mix)."""
+    """What to claim: at most `batch`, and of the queues of one pool together at most its limit (None: any mix)."""
 
     batch: int
     queues: list[str]
@@ -141,8 +140,8 @@ def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[End
     return [Ended(*row) for row in rows]
 
 
-def report(running: Sequence[Running]) -> Operation[set[UUID]]:
-    """That jobs are running and how far they are; the ids that were accepted."""
+def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Operation[set[UUID]]:
+    """What running jobs say, each job's events in the order given; the ids whose report was accepted."""
     running = sorted(running, key=_by_id)
     rows = yield Statement(
         "worker/report",
@@ -152,24 +151,14 @@ def report(running: Sequence[Running]) -> Operation[set[UUID]]:
             "progress": [r.progress for r in running],
             "stages": [r.stage for r in running],
             "ran": [r.ran for r in running],
-        },
-    )
-    return {row[0] for row in rows}
-
-
-def record_events(events: Sequence[Happening]) -> Operation[set[UUID]]:
-    """Keep events, each job's in the order given; the ids of jobs whose events were accepted."""
-    rows = yield Statement(
-        "worker/record_events",
-        {
-            "ids": [e.id for e in events],
-            "leases": [e.lease for e in events],
+            "event_ids": [e.id for e in events],
+            "event_leases": [e.lease for e in events],
             "names": [e.name for e in events],
             "data": [e.data for e in events],
             "ages": [e.age for e in events],
         },
     )
-    return {row[0] for row in rows}
+    return set(rows[0][0])
 
 
 def heartbeat(worker_id: str, held: Sequence[tuple[UUID, int]]) -> Operation[dict[UUID, str]]:

@@ -1,7 +1,8 @@
 """A worker process: claim → run → acknowledge, and stop without losing anything.
 
-States: starting → working → stopping (no more claims; waiting jobs released; running ones may finish within the grace
-time) → releasing (the rest interrupted and released at once) → stopped. A second stop request skips the grace time.
+States: starting → working → stopping (no more claims; waiting jobs released; running ones may finish within
+the grace time) → releasing (the rest interrupted and released at once) → stopped. A second stop request
+skips the grace time.
 """
 
 from __future__ import annotations

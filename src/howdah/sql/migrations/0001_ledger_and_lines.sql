@@ -46,7 +46,9 @@ CREATE TABLE howdah.settings (
     -- How long a claim by a plain SQL caller, who sends no heartbeats, is left alone.
     plain_claim_timeout interval NOT NULL DEFAULT '1 hour' CHECK (plain_claim_timeout > interval '0'),
     max_deaths          int NOT NULL DEFAULT 3 CHECK (max_deaths >= 1),
-    notify              boolean NOT NULL DEFAULT true
+    notify              boolean NOT NULL DEFAULT true,
+    -- When retention was last looked after: one worker of the fleet at a time does it (begin_sweep).
+    swept_at            timestamptz NOT NULL DEFAULT '-infinity'
 );
 INSERT INTO howdah.settings DEFAULT VALUES;
 

@@ -93,6 +93,15 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION howdah.begin_sweep(p_every interval) RETURNS boolean
+LANGUAGE sql VOLATILE AS $$
+    -- True for the one caller whose turn it is: looking for expired jobs reads old partitions from end to end.
+    WITH turn AS (
+        UPDATE howdah.settings SET swept_at = clock_timestamp()
+        WHERE only_row AND swept_at < clock_timestamp() - p_every RETURNING 1)
+    SELECT EXISTS (SELECT FROM turn)
+$$;
+
 CREATE FUNCTION howdah.delete_expired_jobs(p_limit int) RETURNS int
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

@@ -8,9 +8,13 @@ BEGIN
     -- One beat for all of a worker's jobs. May be called as often as one likes: the row is written only when a sixth of
     -- the allowed silence has passed. Answers for each job: held, cancel (held, and its cancellation was asked for) or
     -- lost (another claim has it, or it has ended: stop working on it).
-    INSERT INTO howdah.workers AS w (id) VALUES (p_worker_id)
-    ON CONFLICT ON CONSTRAINT workers_pkey DO UPDATE SET heartbeat_at = clock_timestamp()
-    WHERE w.heartbeat_at < clock_timestamp() - w.silence / 6;
+    UPDATE howdah.workers AS w SET heartbeat_at = clock_timestamp()
+    WHERE w.id = p_worker_id AND w.heartbeat_at < clock_timestamp() - w.silence / 6;
+    IF NOT FOUND THEN
+        INSERT INTO howdah.workers AS w (id)
+        SELECT p_worker_id WHERE NOT EXISTS (SELECT FROM howdah.workers AS k WHERE k.id = p_worker_id)
+        ON CONFLICT DO NOTHING;
+    END IF;
     RETURN QUERY
     SELECT t.id,
         CASE WHEN j.id IS NULL THEN 'lost' WHEN j.cancel_requested_at IS NOT NULL THEN 'cancel' ELSE 'held' END
@@ -60,7 +64,7 @@ BEGIN
         FROM (SELECT DISTINCT i FROM unnest(p_ids) AS u (i) ORDER BY i) AS p
         JOIN howdah.jobs AS h ON h.id = p.i
         CROSS JOIN LATERAL (SELECT p_marks_starts AND h.deaths > 0 AND h.started_at IS NULL AND h.attempts > 0 AS unstarted) AS s
-        WHERE h.worker_id = p_worker_id AND h.status IN ('claimed', 'running')
+        WHERE coalesce(h.worker_id, '?') = p_worker_id AND h.status IN ('claimed', 'running')
         FOR UPDATE OF h SKIP LOCKED
     ) AS f
     WHERE j.id = f.id AND j.lease = f.lease AND j.status IN ('claimed', 'running')
@@ -87,28 +91,34 @@ BEGIN
             ARRAY(SELECT u.i FROM howdah.claims AS c CROSS JOIN unnest(c.job_ids) AS u (i) WHERE c.worker_id = v_silent.id),
             v_silent.id, format('worker %s died or lost its connection', v_silent.id), v_silent.marks_starts) AS s;
         DELETE FROM howdah.claims AS c WHERE c.worker_id = v_silent.id
-            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND j.worker_id = v_silent.id
+            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND coalesce(j.worker_id, '?') = v_silent.id
                 AND j.status IN ('claimed', 'running'));
         DELETE FROM howdah.workers AS w WHERE w.id = v_silent.id
             AND NOT EXISTS (SELECT FROM howdah.claims AS c WHERE c.worker_id = v_silent.id);
     END LOOP;
     -- Claims by plain callers, who never send a heartbeat.
     FOR v_silent IN
-        SELECT c.claim, c.worker_id AS id, c.job_ids FROM howdah.claims AS c
+        SELECT c.claim, c.worker_id AS id, c.job_ids, c.claimed_at FROM howdah.claims AS c
         WHERE c.claimed_at < now() - least(v_settings.plain_claim_timeout, interval '1 minute')
             AND NOT EXISTS (SELECT FROM howdah.workers AS w WHERE w.id = c.worker_id)
-        ORDER BY c.claim FOR UPDATE SKIP LOCKED
+        ORDER BY c.claim LIMIT 1000 FOR UPDATE SKIP LOCKED
     LOOP
         RETURN QUERY
         SELECT s.id, s.status, s.deaths, v_silent.id
         FROM howdah.settle_stale(
             ARRAY(SELECT j.id FROM howdah.jobs AS j WHERE j.id = ANY (v_silent.job_ids)
-                AND j.claimed_at < now() - v_settings.plain_claim_timeout),
+                AND coalesce(j.claimed_at, v_silent.claimed_at) < now() - v_settings.plain_claim_timeout),
             v_silent.id, format('worker %s sent no heartbeat for %s', v_silent.id, v_settings.plain_claim_timeout), false) AS s;
-        DELETE FROM howdah.claims AS c WHERE c.claim = v_silent.claim
-            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND j.worker_id = c.worker_id
-                AND j.status IN ('claimed', 'running'));
     END LOOP;
+    -- Plain callers do not close their claims: those of which nothing is held any more go here.
+    DELETE FROM howdah.claims AS c
+    WHERE c.claim = ANY (ARRAY(
+            SELECT k.claim FROM howdah.claims AS k
+            WHERE k.claimed_at < now() - least(v_settings.plain_claim_timeout, interval '1 minute')
+                AND NOT EXISTS (SELECT FROM howdah.workers AS w WHERE w.id = k.worker_id AND w.marks_starts)
+            ORDER BY k.claim LIMIT 1000 FOR UPDATE SKIP LOCKED))
+        AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND coalesce(j.worker_id, '?') = c.worker_id
+            AND j.status IN ('claimed', 'running'));
 END $$;
 
 CREATE FUNCTION howdah.recover_stale_jobs(p_timeout interval DEFAULT '5 minutes') RETURNS int
@@ -133,7 +143,7 @@ BEGIN
             v_claim.worker_id, format('worker %s sent no heartbeat for %s', v_claim.worker_id, p_timeout), v_claim.marks_starts);
         v_count := v_count + v_now;
         DELETE FROM howdah.claims AS c WHERE c.claim = v_claim.claim
-            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND j.worker_id = c.worker_id
+            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND coalesce(j.worker_id, '?') = c.worker_id
                 AND j.status IN ('claimed', 'running'));
     END LOOP;
     RETURN v_count;
