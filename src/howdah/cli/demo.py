@@ -19,7 +19,7 @@ from howdah.demo.workers import DemoFailed, Workers
 
 WHAT_NEXT = """
 What next
-  write your own jobs   README.md: @app.job() on a function, function.enqueue()
+  write your own jobs   README.md, "Ten minutes": @app.job(), then enqueue()
   run them              howdah worker yourmodule:app
   look at the tables    howdah db start && howdah db psql
 """
