@@ -5,11 +5,12 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint evidence clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
 	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
+	@echo "make evidence  figures that take minutes: claims beside millions of others, enqueue and drain"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
 
@@ -30,7 +31,10 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 test: lint
-	$(BIN)/pytest -n 2 --dist loadgroup $(TESTS)
+	$(BIN)/pytest -n 2 $(TESTS)
+
+evidence: setup
+	$(BIN)/pytest evidence -s -q -p no:xdist --timeout 1800
 
 clean:
 	rm -rf $(VENV) .howdah build dist

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from howdah.client.client import Client
@@ -65,7 +65,7 @@ class JobDefinition(Generic[P, R]):
         """The job type, as it stands in the table."""
         return self.handler.name
 
-    def using(self, **changes: Any) -> JobDefinition[P, R]:
+    def using(self, **changes: Unpack[UsingOptions]) -> JobDefinition[P, R]:
         """The same job type with other options for what is enqueued next: priority (higher runs first), queue, delay or
         run_at, max_attempts, conn (enqueue inside that connection's transaction), job_id."""
         unknown = set(changes) - set(UsingOptions.__annotations__)
@@ -79,9 +79,10 @@ class JobDefinition(Generic[P, R]):
             data_limit=self._data_limit,
             load_result=self.load_result,
         )
-        twin._conn = changes.pop("conn", self._conn)
-        twin._job_id = changes.pop("job_id", None)
-        twin.options = self.options.changed(**changes)
+        options: dict[str, Any] = {**changes}
+        twin._conn = options.pop("conn", self._conn)
+        twin._job_id = options.pop("job_id", None)
+        twin.options = self.options.changed(**options)
         return twin
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Job[R]:
