@@ -82,6 +82,11 @@ def resume(kind: PauseKind, name: str) -> Operation[bool]:
     return bool(rows[0][0])
 
 
+def is_read_only() -> Operation[bool]:
+    """Whether the server refuses to write."""
+    return bool((yield Statement("admin/is_read_only"))[0][0])
+
+
 def _conditions(wanted: JobFilter) -> dict[str, object]:
     return {
         "statuses": [str(status) for status in wanted.statuses] or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +15,9 @@ from howdah.model.errors import ArgumentError
 
 
 def parse_arguments(text: str) -> dict[str, Any]:
-    """An object of arguments by name."""
+    """An object of arguments by name; "-" reads it from stdin, being too long or too secret for a command line."""
     try:
-        values = json.loads(text)
+        values = json.loads(sys.stdin.read() if text == "-" else text)
     except (ValueError, RecursionError) as error:
         raise ArgumentError(f"the arguments are no JSON: {error}; write '{{\"name\": value}}'") from None
     if not isinstance(values, dict):

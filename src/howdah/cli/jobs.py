@@ -56,8 +56,8 @@ def enqueue(
 ) -> int:
     """Have a worker run a job.
 
-    Prints the job's id. JSON is an object of arguments by name, such as '{"video": 42}'; they are checked against the
-    handler before anything is written.
+    Prints the job's id. JSON is an object of arguments by name, such as '{"video": 42}', or - to read it from stdin;
+    it is checked against the handler before anything is written.
     """
     if timeout is not None and not wait:
         raise click.UsageError("--timeout goes with --wait")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+from functools import partial
 
+from howdah.admin.store import is_read_only
 from howdah.app import Howdah
 from howdah.model.errors import DatabaseUnavailable
 from howdah.model.worker_settings import WorkerSettings
@@ -59,6 +61,18 @@ async def serve(app: Howdah, settings: WorkerSettings) -> None:
         await app.aclose()
 
 
+def find_database(app: Howdah) -> None:
+    """Connect, and see that the schema fits and that the server writes; raises what is in the way."""
+    app.sessions.url()
+    try:
+        read_only = app.sessions.run(is_read_only)
+    finally:
+        # The worker has connections of its own, and the next attempt must not ask an old one.
+        app.sessions.close()
+    if read_only:
+        raise DatabaseUnavailable("the server is read-only, perhaps a standby; use the primary's URL")
+
+
 async def database_answers(app: Howdah, stop: asyncio.Event) -> bool:
     """Wait until the database can be used; False: told to stop first. What waiting cannot mend is raised: a schema that
     does not fit, an embedded server that cannot start."""
@@ -68,7 +82,7 @@ async def database_answers(app: Howdah, stop: asyncio.Event) -> bool:
     stopped = asyncio.ensure_future(stop.wait())
     while not stop.is_set():
         # In a thread, so that a signal is heard while an unreachable host keeps us waiting.
-        answer = threads.submit(app.sessions.url)
+        answer = threads.submit(partial(find_database, app))
         await asyncio.wait((answer, stopped), return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             answer.cancel()
