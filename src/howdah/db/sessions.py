@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 import time
 import weakref
@@ -44,6 +45,7 @@ class Sessions:
         self._may_migrate = may_migrate
         self._lock = threading.Lock()
         self._url: str | None = None
+        self._pid = os.getpid()
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._async_pools: weakref.WeakKeyDictionary[
             asyncio.AbstractEventLoop, AsyncConnectionPool[psycopg.AsyncConnection[Any]]
@@ -120,6 +122,9 @@ class Sessions:
     def _open_pool(self) -> ConnectionPool[psycopg.Connection[Any]]:
         url = self.url()
         with self._lock:
+            if self._pid != os.getpid():
+                # A fork took the pool along, but neither its threads nor the right to its connections: leave it be.
+                self._pid, self._pool = os.getpid(), None
             if self._pool is None:
                 self._pool = ConnectionPool(
                     complete_url(url, "client"),

@@ -26,6 +26,7 @@ class Chores:
 
     def __init__(self, link: Link, silence: float, on_rescue: Callable[[], None]) -> None:
         self._link = link
+        self._one_at_a_time = asyncio.Lock()
         self._rescue_seconds = max(0.05, silence / 3)
         self._on_rescue = on_rescue
 
@@ -75,7 +76,12 @@ class Chores:
     @asynccontextmanager
     async def _telling(self, what: str) -> AsyncIterator[None]:
         try:
-            yield
+            async with self._one_at_a_time:
+                try:
+                    yield
+                finally:
+                    # Chores are rare: they do not keep a connection to themselves.
+                    await self._link.close()
         except Exception as error:
             # A lock that was busy, or an outage, which the link tells: the next round does it.
             logger.debug("%s put off: %s", what, type(error).__name__)

@@ -97,9 +97,10 @@ class Acker:
                     await self._write_one_by_one(batch, pauses)
                     break
                 # Whatever it is, giving up would leave finished work to be done again: keep trying while we live.
-                if pauses.next() > 2:
+                pause = pauses.next()
+                if pause > 2:
                     logger.warning("acknowledgements still fail: %s", type(error).__name__)
-                await asyncio.sleep(pauses.next())
+                await asyncio.sleep(pause)
         self._holdings.drop(batch.held)
 
     async def _write(self, batch: _Batch) -> None:

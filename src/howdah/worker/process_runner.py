@@ -86,7 +86,8 @@ class ProcessRunner:
     async def run(self, handler: Handler, held: Held, arguments: _Arguments) -> str | None:
         """Have a child run the handler, within its timeout; interruptions kill the child."""
         job = held.job
-        child = self._idle.pop() if self._idle else await asyncio.to_thread(_Child)
+        idle = self._idle_child()
+        child = idle if idle is not None else await asyncio.to_thread(_Child)
         held.interrupt = child.kill
         if held.stop is not None:
             child.kill()
@@ -112,6 +113,15 @@ class ProcessRunner:
             held.interrupt = None
         self._idle.append(child)
         return _read_answer(answer)
+
+    def _idle_child(self) -> _Child | None:
+        while self._idle:
+            child = self._idle.pop()
+            if child.process.is_alive():
+                return child
+            # It died while it had nothing to do: no job's fault.
+            child.close()
+        return None
 
     async def _within_timeout(
         self, handler: Handler, child: _Child, answer: asyncio.Future[tuple[Any, ...]]
