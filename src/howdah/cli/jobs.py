@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import click
@@ -18,6 +18,7 @@ from howdah.cli.durations import duration
 from howdah.cli.job_ids import job_id
 from howdah.cli.output import json_option, plain, print_fields, print_json, print_table, printable
 from howdah.client import store
+from howdah.client.definition import UsingOptions
 from howdah.client.handle import Job
 from howdah.db.op import Operation
 from howdah.model.job import JobEvent, JobRecord
@@ -64,7 +65,8 @@ def enqueue(
     given = {"priority": priority, "queue": queue, "delay": delay, "run_at": run_at, "max_attempts": max_attempts}
     app = load_app(app_name, url, schema)
     try:
-        definition = app.definition(job_type).using(**{name: v for name, v in given.items() if v is not None})
+        options = cast(UsingOptions, {name: value for name, value in given.items() if value is not None})
+        definition = app.definition(job_type).using(**options)
         job = enqueue_with(definition, parse_arguments(arguments))
         if not as_json:
             click.echo(job.id)
