@@ -485,3 +485,18 @@ async def test_a_child_that_dies_is_charged_as_a_death_and_the_worker_lives(app:
         assert (await good.await_(30)).result == 2
         assert "ValueError: negative" in str((await bad.await_(30)).last_error)
         assert (await (await innocent.aenqueue()).await_(30)).result == "alive"
+
+
+async def test_a_full_queue_beside_an_idle_one_is_not_drained_at_polling_speed(app: Howdah) -> None:
+    """Twenty instant jobs through one slot, while another pool has room and nothing to do: no poll is needed."""
+
+    @app.job(queue="narrow")
+    async def instant() -> None: ...
+
+    @app.job()
+    async def other() -> None: ...
+
+    jobs = await instant.aenqueue_many([{}] * 20)
+    async with working(app, queues={"default": None, "narrow": 1}, poll=timedelta(hours=1), listen=False):
+        for job in jobs:
+            await job.await_(30)

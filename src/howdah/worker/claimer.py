@@ -41,18 +41,21 @@ class Claimer:
         self._slots = slots
         self._take = take
         self._backlog = backlog
-        self._bell = Wakeup()
-        self._freed = Wakeup()
+        self._wakeup = Wakeup()
+        self._rung = False
+        self._waits_for_slot = False
         self._stopping = False
         self._due: float | None = None
 
     def ring(self) -> None:
         """There may be something to claim."""
-        self._bell.ring()
+        self._rung = True
+        self._wakeup.ring()
 
     def freed(self) -> None:
         """A slot is free."""
-        self._freed.ring()
+        if self._waits_for_slot:
+            self._wakeup.ring()
 
     def due_in(self, seconds: float) -> None:
         """Something will be due then, and this worker knows it first: it has just put it off itself."""
@@ -61,31 +64,37 @@ class Claimer:
     def stop(self) -> None:
         """Claim no more. `run` returns at its next safe point: never inside a claim, which would strand its jobs."""
         self._stopping = True
-        self._bell.ring()
-        self._freed.ring()
+        self._wakeup.ring()
 
     async def run(self, poll: float) -> None:
         """Claim until stopped."""
         pauses = Pauses()
-        more = True
         while not self._stopping:
-            if not more:
-                await self._bell.wait(self._patience(poll))
-                more = True
-                continue
             demand = self._slots.demand() if self._backlog() < _BACKLOG_LIMIT else None
             if demand is None:
-                await self._freed.wait(poll)
+                await self._sleep(poll)
                 continue
+            # A ring from here on may announce what this claim does not see any more: it counts for the next.
+            self._rung = False
             try:
                 jobs, self._due = await self._link.perform(store.claim(self._worker_id, self._job_types, demand))
             except Exception as error:
                 logger.debug("claim failed: %s", type(error).__name__)
-                await self._bell.wait(pauses.next())
+                await asyncio.sleep(pauses.next())
                 continue
             pauses.reset()
             self._take(jobs)
-            more = len(jobs) >= demand.batch
+            self._slots.answered(demand, jobs)
+
+    async def _sleep(self, poll: float) -> None:
+        self._waits_for_slot = self._slots.hungry
+        if not self._rung:
+            woken = await self._wakeup.wait(self._patience(poll))
+            self._rung = self._rung or not woken
+        self._waits_for_slot = False
+        if self._rung:
+            self._rung = False
+            self._slots.stir()
 
     def _patience(self, poll: float) -> float:
         # Jitter, so that idle workers do not all ask at the same moment; never longer than the polling time.

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 
 from howdah.worker.held import Held
-from howdah.worker.store import Demand
+from howdah.worker.store import ClaimedJob, Demand
 
 PREFETCH_SECONDS = 0.05
 LARGEST_BATCH = 1000
@@ -38,6 +39,9 @@ class Pool:
     running: int = 0
     waiting: list[tuple[_Key, Held]] = field(default_factory=list)
     suspects: list[tuple[_Key, Held]] = field(default_factory=list)
+    #: Whether there may be something to claim for it: the bell rang, or the last claim gave all that was asked for.
+    hungry: bool = True
+    asked: int = 0
     finished: int = 0
     rate: float = 0.0
     measured: float = field(default_factory=time.monotonic)
@@ -52,7 +56,7 @@ class Pool:
 
     def worth_asking(self) -> bool:
         """Whether a claim would be more than a trickle: a lone free slot of a slow pool counts, of a flood not."""
-        return self.wanted() >= max(1, self.prefetch() // 2)
+        return self.hungry and self.wanted() >= max(1, self.prefetch() // 2)
 
     def measure(self) -> None:
         """Renew the rate from what finished since the last time."""
@@ -123,22 +127,40 @@ class Slots:
             return None
         return FIRST_SUSPICION_SECONDS
 
+    @property
+    def hungry(self) -> bool:
+        """Whether a free slot would be a reason to claim."""
+        return any(pool.hungry for pool in self._pools)
+
+    def stir(self) -> None:
+        """There may be something to claim for every pool."""
+        for pool in self._pools:
+            pool.hungry = True
+
+    def answered(self, demand: Demand, jobs: list[ClaimedJob]) -> None:
+        """A claim came back: pools that got less than they asked for have no more to ask until stirred."""
+        got = Counter(id(self._pool_of[job.queue]) for job in jobs)
+        for pool in {id(self._pool_of[queue]): self._pool_of[queue] for queue in demand.queues}.values():
+            pool.hungry = len(jobs) >= demand.batch or got[id(pool)] >= pool.asked
+
     def demand(self) -> Demand | None:
-        """What to claim now, or None when every pool has enough."""
+        """What to claim now, or None when every pool has enough or nothing to hope for."""
         for pool in self._pools:
             pool.measure()
         if not any(pool.worth_asking() for pool in self._pools):
             return None
+        for pool in self._pools:
+            pool.asked = pool.wanted()
         if len(self._pools) == 1:
             pool = self._pools[0]
-            return Demand(min(pool.wanted(), LARGEST_BATCH), pool.queues)
+            return Demand(min(pool.asked, LARGEST_BATCH), pool.queues)
         asking = [
-            (queue, pool.wanted(), number)
+            (queue, pool.asked, number)
             for number, pool in enumerate(self._pools)
             for queue in pool.queues
-            if pool.wanted()
+            if pool.asked
         ]
-        batch = min(sum(pool.wanted() for pool in self._pools), LARGEST_BATCH)
+        batch = min(sum(pool.asked for pool in self._pools), LARGEST_BATCH)
         return Demand(batch, [a[0] for a in asking], [a[1] for a in asking], [a[2] for a in asking])
 
     def _may_start(self, held: Held) -> bool:
