@@ -70,16 +70,27 @@ class Howdah:
         data_limit: int = DATA_LIMIT,
         pool_size: int = 10,
     ) -> None:
-        self.catalog = Catalog(schema)
         self.handlers: dict[str, Handler] = {}
         self.definitions: dict[str, JobDefinition[..., Any]] = {}
-        self._url = url
         self._data_limit = data_limit
+        self._pool_size = pool_size
         self._embedded: EmbeddedServer | None = None
+        self.move_to(url, schema)
+
+    def move_to(self, url: str | None, schema: str) -> None:
+        """Use another database or schema than the code names: for the command line's --url and --schema, before the app
+        has been used."""
+        self._url = url
+        self.catalog = Catalog(schema)
         # An embedded server is the developer's own: nobody else would migrate it.
         embedded = url is None and not os.environ.get("HOWDAH_URL")
-        self._sessions = Sessions(self.locate, self.catalog, size=pool_size, may_migrate=embedded)
+        self._sessions = Sessions(self.locate, self.catalog, size=self._pool_size, may_migrate=embedded)
         self._client = Client(self._sessions)
+
+    @property
+    def url_in_code(self) -> str | None:
+        """The database that the code names, if it names one."""
+        return self._url
 
     def locate(self) -> str:
         """The database's URL; starts the embedded server if it is that."""

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from howdah.app import Howdah
 from howdah.cli.database import check_url
-from howdah.model.errors import AppNotFound, OptionError
+from howdah.model.errors import AppNotFound
 
 
 def load_app(reference: str, url: str | None = None, schema: str | None = None) -> Howdah:
@@ -29,10 +29,8 @@ def load_app(reference: str, url: str | None = None, schema: str | None = None) 
         app = getattr(app, name, None)
     if not isinstance(app, Howdah):
         raise AppNotFound(_not_an_app(reference, module, app))
-    if url is not None and app.locate() != url:
-        raise OptionError(f"{reference} names its database in code, so --url cannot change it; leave one of them out")
-    if schema is not None and app.catalog.schema != schema:
-        raise OptionError(f"{reference} uses schema {app.catalog.schema!r}; set Howdah(schema={schema!r}) in the code")
+    if url is not None or schema is not None:
+        app.move_to(url if url is not None else app.url_in_code, schema if schema is not None else app.catalog.schema)
     return app
 
 

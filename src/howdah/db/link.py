@@ -26,26 +26,24 @@ class Outage:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._away = False
+        self._failing: set[str] = set()
 
-    @property
-    def away(self) -> bool:
-        """Whether the last thing heard of the database was a failure."""
-        return self._away
-
-    def begin(self, error: BaseException) -> None:
-        """Something failed; say so unless it has been said."""
+    def begin(self, role: str, error: BaseException) -> None:
+        """The link of that role failed; say so unless it has been said."""
         with self._lock:
-            told, self._away = self._away, True
-        if not told:
+            first = not self._failing
+            self._failing.add(role)
+        if first:
             logger.warning("database lost, trying again until it is back: %s", explain(error) or error)
 
-    def end(self) -> None:
-        """Something worked again."""
-        if self._away:
+    def end(self, role: str) -> None:
+        """The link of that role works. The database is back when all that failed work again: on a server that has
+        become read-only some go on working."""
+        if role in self._failing:
             with self._lock:
-                told, self._away = self._away, False
-            if told:
+                self._failing.discard(role)
+                last = not self._failing
+            if last:
                 logger.warning("database is back")
 
 
@@ -66,14 +64,14 @@ class Link:
             result = await perform_async(connection, self._catalog, operation)
         except psycopg.Error as error:
             if not is_data_error(error):
-                self._outage.begin(error)
+                self._outage.begin(self._role, error)
                 await self.close()
             raise
         except BaseException:
             # Cancelled in mid-statement: the connection may be inside anything, so it is not used again.
             await self.close()
             raise
-        self._outage.end()
+        self._outage.end(self._role)
         return result
 
     async def connection(self) -> psycopg.AsyncConnection[Any]:
@@ -107,10 +105,10 @@ class BlockingLink:
             result = perform(self._connection, self._catalog, operation)
         except psycopg.Error as error:
             if not is_data_error(error):
-                self._outage.begin(error)
+                self._outage.begin(self._role, error)
                 self.close()
             raise
-        self._outage.end()
+        self._outage.end(self._role)
         return result
 
     def close(self) -> None:

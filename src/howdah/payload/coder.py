@@ -151,11 +151,7 @@ def _refuse_unknown(part: object, seen: set[int]) -> None:
         for item in part:
             _refuse_unknown(item, seen)
     elif isinstance(part, msgspec.inspect.CustomType):
-        if (
-            part.cls is not object
-            and not issubclass(part.cls, pathlib.PurePath)
-            and not foreign_class(part.cls)
-        ):
+        if part.cls is not object and not issubclass(part.cls, pathlib.PurePath) and not foreign_class(part.cls):
             raise Undecodable(f"a {part.cls.__name__} cannot be read back from JSON")
     elif isinstance(part, msgspec.inspect.Type | msgspec.inspect.Field) and id(part) not in seen:
         # A type may contain itself.

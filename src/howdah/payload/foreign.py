@@ -40,9 +40,7 @@ class Foreign:
     def dump(self, value: object, *, to_return: bool) -> object:
         """The value as plain JSON: to be read by anyone, or to return as a value of this type."""
         try:
-            return self._adapter.dump_python(
-                value, mode="json", by_alias=True, round_trip=to_return, warnings="error"
-            )
+            return self._adapter.dump_python(value, mode="json", by_alias=True, round_trip=to_return, warnings="error")
         except (self._unserializable, ValueError, TypeError, RecursionError) as error:
             reason = str(error).splitlines()[0]
             raise Fault(f"cannot be stored: {reason}", wrong_type=True) from error

@@ -126,9 +126,7 @@ def read_signature(function: Callable[..., object], context_type: type) -> Handl
     parameters = list(inspect.signature(function).parameters.values())
     first = parameters[0] if parameters else None
     reserved: set[str] = set()
-    takes_context = (
-        first is not None and first.kind in _POSITIONAL and is_context(types.get(first.name), context_type)
-    )
+    takes_context = first is not None and first.kind in _POSITIONAL and is_context(types.get(first.name), context_type)
     if takes_context:
         reserved.add(parameters.pop(0).name)
     coders = {p.name: _coder(handler, p, types.get(p.name, Any), context_type) for p in parameters}
@@ -169,9 +167,7 @@ def _coder(handler: str, parameter: inspect.Parameter, annotation: Any, context_
         return coder_for(list[annotation] if parameter.kind is _Kind.VAR_POSITIONAL else annotation)
     except Undecodable as error:
         shown = inspect.formatannotation(annotation)
-        raise OptionError(
-            f"{where} is annotated as {shown}, and no JSON can be turned into that: {error}"
-        ) from None
+        raise OptionError(f"{where} is annotated as {shown}, and no JSON can be turned into that: {error}") from None
 
 
 def _name_of(function: Callable[..., object]) -> str:
