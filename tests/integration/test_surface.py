@@ -183,3 +183,34 @@ def test_a_due_job_is_promoted_by_the_claim_itself(sql: Sql) -> None:
     assert claim(sql) == []
     sql.execute("UPDATE scheduled SET run_at = now() - interval '1 second' WHERE id = %s", (job_id,))
     assert claim(sql) == [job_id]
+
+
+def test_retry_leaves_no_trace_of_the_last_attempt(sql: Sql) -> None:
+    job_id, lease = held(sql)
+    sql.execute("SELECT report_progress(%s, %s, 40, 'cutting')", (job_id, lease))
+    sql.execute("SELECT fail_job(%s, %s, 'x', p_final => true)", (job_id, lease))
+    sql.execute("SELECT retry_job(%s)", (job_id,))
+    row = sql.execute("SELECT progress, current_stage, started_at, completed_at FROM jobs").fetchone()
+    assert row == (0, None, None, None)
+
+
+def test_a_registered_worker_leaves_no_claims_behind_and_signs_off(sql: Sql) -> None:
+    sql.execute("SELECT register_worker('go', '30 seconds', '{default}', '{plain}', '{}')")
+    for _ in range(3):
+        job_id = insert(sql)
+        assert claim(sql, worker="go") == [job_id]
+        assert one(sql, "SELECT complete_job(%s, %s)", job_id, value(sql, "lease", job_id))
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '2 minutes'")
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert sql.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    job_id = insert(sql)
+    claim(sql, worker="go")
+    assert one(sql, "SELECT unregister_worker('go')") is False
+    sql.execute("SELECT release_job(%s, %s)", (job_id, value(sql, "lease", job_id)))
+    assert one(sql, "SELECT unregister_worker('go')") is True
+    assert sql.execute("SELECT (SELECT count(*) FROM workers), (SELECT count(*) FROM claims)").fetchone() == (0, 0)
+
+
+def test_no_attempts_at_all_is_no_number_of_attempts(sql: Sql) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation, match="max_attempts"):
+        sql.execute("SELECT enqueue_job('plain', p_max_attempts => 0)")

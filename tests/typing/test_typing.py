@@ -11,7 +11,7 @@ from typing import assert_type
 
 import pytest
 
-from howdah import ArgumentError, Howdah, Job, JobContext, JobDefinition, Priority
+from howdah import ArgumentError, Howdah, Job, JobContext, Priority
 
 app = Howdah("postgresql:///nowhere")
 
@@ -30,7 +30,7 @@ def add(a: int, b: int) -> int:
 def right_calls() -> None:
     assert_type(encode.enqueue(42, preset="4k"), Job[dict[str, str]])
     assert_type(add.enqueue(1, b=2).result, int)
-    assert_type(add.using(priority=3, delay=timedelta(hours=1)), JobDefinition[[int, int], int])
+    assert_type(add.using(priority=3, delay=timedelta(hours=1)).enqueue(1, 2), Job[int])
     assert_type(add.enqueue_many([{"a": 1, "b": 2}]), list[Job[int]])
 
 

@@ -91,11 +91,8 @@ class Executor:
             case Fail():
                 return end("fail", plain(error))
             case Retry():
-                return end(
-                    "retry",
-                    plain(error),
-                    error.after if error.after is not None else _delay(handler, held, error),
-                )
+                delay = error.after if error.after is not None else _delay(handler, held, error)
+                return end("retry" if delay is not None else "fail", plain(error), delay)
             case JobCancelled() if held.context.cancelled:
                 return end("cancel", "cancelled on request")
             case ChildDied():

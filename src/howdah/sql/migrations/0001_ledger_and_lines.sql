@@ -68,7 +68,7 @@ CREATE TABLE howdah.jobs (
     started_at          timestamptz,
     completed_at        timestamptz,
     attempts            int NOT NULL DEFAULT 0,
-    max_attempts        int NOT NULL DEFAULT 3,
+    max_attempts        int NOT NULL DEFAULT 3 CHECK (max_attempts >= 1),
     last_error          text,
     queue               text NOT NULL DEFAULT 'default' CHECK (char_length(queue) BETWEEN 1 AND 50),
     run_at              timestamptz,

@@ -33,6 +33,23 @@ LANGUAGE sql VOLATILE AS $$
         job_types = excluded.job_types, info = excluded.info, marks_starts = true
 $$;
 
+CREATE FUNCTION howdah.unregister_worker(p_worker_id text) RETURNS boolean
+LANGUAGE sql VOLATILE AS $$
+    -- A worker leaves in peace. False: it still holds jobs; release them first, or a rescue will take them for dead.
+    WITH emptied AS (
+        DELETE FROM howdah.claims AS c WHERE c.worker_id = p_worker_id
+            AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND j.worker_id = p_worker_id
+                AND j.status IN ('claimed', 'running'))
+        RETURNING c.claim
+    ), gone AS (
+        DELETE FROM howdah.workers AS w WHERE w.id = p_worker_id
+            AND NOT EXISTS (SELECT FROM howdah.claims AS c WHERE c.worker_id = p_worker_id
+                AND c.claim NOT IN (SELECT e.claim FROM emptied AS e))
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM gone)
+$$;
+
 CREATE FUNCTION howdah.settle_stale(p_ids uuid[], p_worker_id text, p_reason text, p_marks_starts boolean) RETURNS SETOF howdah.jobs
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
@@ -110,12 +127,11 @@ BEGIN
                 AND coalesce(j.claimed_at, v_silent.claimed_at) < now() - v_settings.plain_claim_timeout),
             v_silent.id, format('worker %s sent no heartbeat for %s', v_silent.id, v_settings.plain_claim_timeout), false) AS s;
     END LOOP;
-    -- Plain callers do not close their claims: those of which nothing is held any more go here.
+    -- Callers in plain SQL do not close their claims: those of which nothing is held any more go here.
     DELETE FROM howdah.claims AS c
     WHERE c.claim = ANY (ARRAY(
             SELECT k.claim FROM howdah.claims AS k
             WHERE k.claimed_at < now() - least(v_settings.plain_claim_timeout, interval '1 minute')
-                AND NOT EXISTS (SELECT FROM howdah.workers AS w WHERE w.id = k.worker_id AND w.marks_starts)
             ORDER BY k.claim LIMIT 1000 FOR UPDATE SKIP LOCKED))
         AND NOT EXISTS (SELECT FROM howdah.jobs AS j WHERE j.id = ANY (c.job_ids) AND coalesce(j.worker_id, '?') = c.worker_id
             AND j.status IN ('claimed', 'running'));

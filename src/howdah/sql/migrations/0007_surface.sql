@@ -79,7 +79,8 @@ BEGIN
     END IF;
     UPDATE howdah.jobs AS j
     SET status = 'pending', run_at = NULL, max_attempts = greatest(j.max_attempts, j.attempts + 1), deaths = 0,
-        completed_at = NULL, claimed_at = NULL, worker_id = NULL, result = NULL, cancel_requested_at = NULL, progress = 0
+        completed_at = NULL, claimed_at = NULL, worker_id = NULL, result = NULL, cancel_requested_at = NULL, progress = 0,
+        current_stage = NULL, started_at = NULL
     WHERE j.id = p_id;
     RETURN CASE WHEN v_status IS NULL THEN NULL ELSE 'pending' END;
 END $$;
