@@ -1,33 +1,83 @@
-"""Howdah: a job queue that rides on PostgreSQL."""
+"""Howdah: a job queue that rides on PostgreSQL.
 
-from howdah.app import Howdah
-from howdah.client.definition import JobDefinition
-from howdah.client.handle import Job
-from howdah.model.context import JobContext
-from howdah.model.errors import (
-    ArgumentError,
-    DatabaseUnavailable,
-    HowdahError,
-    JobCancelled,
-    JobFailed,
-    JobNotFound,
-    LeaseLost,
-    OptionError,
-    PayloadError,
-    ResultNotReady,
-    SchemaMissing,
-    SchemaTooNew,
-    SchemaTooOld,
-    UserError,
-    WaitTimeout,
-)
-from howdah.model.job import JobEvent, JobRecord
-from howdah.model.outcome import Cancel, Fail, Retry, Snooze
-from howdah.model.priority import Priority
-from howdah.model.retry import Backoff
-from howdah.model.status import Status
-from howdah.model.worker_settings import WorkerSettings
-from howdah.worker.worker import Worker
+The public names. Each is imported when it is first used, so that `howdah --help` does not load a database driver.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from howdah.app import Howdah
+    from howdah.client.definition import JobDefinition
+    from howdah.client.handle import Job
+    from howdah.model.context import JobContext
+    from howdah.model.errors import (
+        ArgumentError,
+        DatabaseUnavailable,
+        HowdahError,
+        JobCancelled,
+        JobFailed,
+        JobNotFound,
+        LeaseLost,
+        OptionError,
+        PayloadError,
+        ResultNotReady,
+        SchemaMissing,
+        SchemaTooNew,
+        SchemaTooOld,
+        UserError,
+        WaitTimeout,
+    )
+    from howdah.model.job import (
+        JobEvent,
+        JobRecord,
+    )
+    from howdah.model.outcome import (
+        Cancel,
+        Fail,
+        Retry,
+        Snooze,
+    )
+    from howdah.model.priority import Priority
+    from howdah.model.retry import Backoff
+    from howdah.model.status import Status
+    from howdah.model.worker_settings import WorkerSettings
+    from howdah.worker.worker import Worker
+
+_HOMES = {
+    "ArgumentError": "howdah.model.errors",
+    "Backoff": "howdah.model.retry",
+    "Cancel": "howdah.model.outcome",
+    "DatabaseUnavailable": "howdah.model.errors",
+    "Fail": "howdah.model.outcome",
+    "Howdah": "howdah.app",
+    "HowdahError": "howdah.model.errors",
+    "Job": "howdah.client.handle",
+    "JobCancelled": "howdah.model.errors",
+    "JobContext": "howdah.model.context",
+    "JobDefinition": "howdah.client.definition",
+    "JobEvent": "howdah.model.job",
+    "JobFailed": "howdah.model.errors",
+    "JobNotFound": "howdah.model.errors",
+    "JobRecord": "howdah.model.job",
+    "LeaseLost": "howdah.model.errors",
+    "OptionError": "howdah.model.errors",
+    "PayloadError": "howdah.model.errors",
+    "Priority": "howdah.model.priority",
+    "ResultNotReady": "howdah.model.errors",
+    "Retry": "howdah.model.outcome",
+    "SchemaMissing": "howdah.model.errors",
+    "SchemaTooNew": "howdah.model.errors",
+    "SchemaTooOld": "howdah.model.errors",
+    "Snooze": "howdah.model.outcome",
+    "Status": "howdah.model.status",
+    "UserError": "howdah.model.errors",
+    "WaitTimeout": "howdah.model.errors",
+    "Worker": "howdah.worker.worker",
+    "WorkerSettings": "howdah.model.worker_settings",
+}
 
 __all__ = [
     "ArgumentError",
@@ -61,3 +111,15 @@ __all__ = [
     "Worker",
     "WorkerSettings",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'howdah' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -129,7 +129,9 @@ def test_nothing_names_a_path_of_this_machine_or_a_registry() -> None:
 
 def test_the_public_names_are_sorted_and_documented() -> None:
     howdah = importlib.import_module("howdah")
-    assert list(howdah.__all__) == sorted(howdah.__all__)
+    assert list(howdah.__all__) == sorted(howdah.__all__) == sorted(howdah._HOMES)
+    assert set(howdah.__all__) <= set(dir(howdah))
+    assert not hasattr(howdah, "nonsense")
     for name in howdah.__all__:
         assert inspect.getdoc(getattr(howdah, name)), name
 
