@@ -122,8 +122,8 @@ class Howdah:
         options = JobOptions(priority=priority, queue=queue, max_attempts=max_attempts)
 
         def register(function: Callable[..., Any]) -> JobDefinition[..., Any]:
-            job_type = check_name("job type", name or function.__name__)
-            mode = Mode.LOOP if inspect.iscoroutinefunction(function) else Mode.THREAD
+            job_type = check_name("job type", name or _name_of(function))
+            mode = Mode.LOOP if _is_async(function) else Mode.THREAD
             handler = Handler(
                 name=job_type,
                 function=function,
@@ -207,6 +207,20 @@ async def _do_chores(link: Link, silence: float, ring: Callable[[], None]) -> No
         await Chores(link, silence, ring).run()
     finally:
         await link.close()
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    found = getattr(function, "__name__", None)
+    if not isinstance(found, str):
+        raise OptionError(f"{function!r} has no name of its own; give it one: @app.job(name=…)")
+    return found
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise OptionError(f"{_name_of(function)} is a generator; a handler returns its result, it does not yield")
+    called = getattr(function, "__call__", None)  # noqa: B004 - not whether it can be called, but what is called
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 def _as_uuid(job_id: UUID | str) -> UUID:

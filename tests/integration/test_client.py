@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -219,6 +220,15 @@ def test_bad_registrations(app: Howdah) -> None:
 
     with pytest.raises(OptionError, match="registered twice"):
         app.job(name="twice")(lambda: None)
+    with pytest.raises(OptionError, match="give it one"):
+        app.job()(partial(print))
+
+    with pytest.raises(OptionError, match="is a generator"):
+
+        @app.job()
+        def yields() -> Any:
+            yield 1
+
     with pytest.raises(OptionError, match="top of a module"):
 
         @app.job(process=True)

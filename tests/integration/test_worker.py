@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from howdah import Backoff, Cancel, Fail, Howdah, Job, JobContext, Retry, Snooze, Status
+from howdah import ArgumentError, Backoff, Cancel, Fail, Howdah, Job, JobContext, LeaseLost, Retry, Snooze, Status
 from tests.integration import process_jobs
 from tests.rig.waiting import until, until_async
 from tests.rig.working import working
@@ -295,6 +295,11 @@ class Unprintable(Exception):
         raise RuntimeError("cannot be described")
 
 
+class UnprintableOutcome(Fail):
+    def __str__(self) -> str:
+        raise RuntimeError("cannot be described")
+
+
 async def test_results_and_errors_that_no_table_can_hold_still_end_the_job(app: Howdah) -> None:
     results: dict[str, Any] = {
         "nan": float("nan"),
@@ -316,6 +321,9 @@ async def test_results_and_errors_that_no_table_can_hold_still_end_the_job(app: 
         "exit": lambda: SystemExit(3),
         "interrupt": KeyboardInterrupt,
         "base": lambda: BaseException("base"),
+        "lost, it says": LeaseLost,
+        "arguments, of another job": lambda: ArgumentError("of something that the handler called"),
+        "unprintable outcome": UnprintableOutcome,
     }
 
     @app.job(max_attempts=1)

@@ -96,9 +96,12 @@ class Dispatcher:
             self._timer = asyncio.get_running_loop().call_later(seconds, look)
 
     async def _live(self, held: Held) -> None:
-        end: Completion | Ending | None = None
-        if not held.suspect or self._handlers[held.job.job_type].mode is Mode.PROCESS or await self._mark_start(held):
-            end = await self._executor.execute(held)
+        try:
+            end = await self._run(held)
+        except BaseException as error:
+            # Nothing should come this far; whatever did, the job must end and its slot come free.
+            logger.exception("the worker failed to run a job", extra={"job_id": str(held.job.id)})
+            end = Ending(held.job.id, held.job.lease, "retry", f"the worker failed to run it: {type(error).__name__}")
         if not held.ended:
             self._end(held, end)
         if held.lingering is not None:
@@ -107,8 +110,20 @@ class Dispatcher:
         else:
             self._free(held)
 
-    async def _mark_start(self, held: Held) -> bool:
-        """Write down that a suspect starts, before it does: should it kill this process, it is the one charged."""
+    async def _run(self, held: Held) -> Completion | Ending | None:
+        if held.suspect and self._handlers[held.job.job_type].mode is not Mode.PROCESS:
+            marked = await self._mark_start(held)
+            if marked is None:
+                return Ending(held.job.id, held.job.lease, "release")
+            if not marked:
+                return None
+        return await self._executor.execute(held)
+
+    async def _mark_start(self, held: Held) -> bool | None:
+        """Write down that a suspect starts, before it does: should it kill this process, it is the one charged.
+
+        False: the lease is lost. None: interrupted before the database answered.
+        """
         pauses = Pauses()
         job = held.job
         while True:
@@ -116,7 +131,7 @@ class Dispatcher:
                 accepted = await self._link.perform(store.report([Running(job.id, job.lease, None, None, 0.0)]))
             except Exception as error:
                 if held.stop is not None:
-                    return False
+                    return None
                 logger.debug("start of a suspect job not written yet: %s", type(error).__name__)
                 await asyncio.sleep(pauses.next())
                 continue

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Protocol
 
-from howdah.model.errors import ArgumentError, JobCancelled, LeaseLost, PayloadError
+from howdah.model.errors import ArgumentError, JobCancelled, PayloadError
 from howdah.model.handler import Handler
 from howdah.model.outcome import Cancel, Fail, Retry, Snooze, checked_delay
 from howdah.model.retry import Backoff
@@ -63,6 +63,9 @@ class Executor:
         handler = self._handlers[job.job_type]
         try:
             arguments = handler.signature.decode(_read(job.data))
+        except ArgumentError as error:
+            return Ending(job.id, job.lease, "fail", f"the arguments do not fit the handler: {plain(error)}")
+        try:
             result = await self._runners[handler.mode].run(handler, held, arguments)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and held.stop is not None:
@@ -81,7 +84,7 @@ class Executor:
         def end(outcome: str, text: str | None, delay: timedelta | None = None) -> Ending:
             return Ending(job.id, job.lease, outcome, text, None if delay is None else delay.total_seconds())
 
-        if held.stop is Stop.LOST or isinstance(error, LeaseLost):
+        if held.stop is Stop.LOST:
             return None
         match error:
             case Snooze():
@@ -101,8 +104,6 @@ class Executor:
             return end("cancel", "cancelled on request")
         if held.stop is Stop.SHUTDOWN and isinstance(error, asyncio.CancelledError | Abandoned):
             return end("release", None)
-        if isinstance(error, ArgumentError):
-            return end("fail", f"the arguments do not fit the handler: {plain(error)}")
         if isinstance(error, ResultRefused):
             return end("fail", f"the result cannot be stored: {plain(error)}")
         if isinstance(error, TimedOut):
@@ -139,7 +140,11 @@ def described(error: BaseException) -> str:
 
 def plain(error: BaseException) -> str:
     """Only what the error says."""
-    return clean_text(str(error) or type(error).__name__, ERROR_LIMIT)
+    try:
+        text = str(error)
+    except Exception as broken:
+        text = f"{type(error).__name__} (its description raised {type(broken).__name__})"
+    return clean_text(text or type(error).__name__, ERROR_LIMIT)
 
 
 def _delay(handler: Handler, held: Held, error: BaseException) -> timedelta | None:
