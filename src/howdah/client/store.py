@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from howdah.db import arrays
 from howdah.db.op import Operation, Statement
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
@@ -39,7 +40,7 @@ def repeat_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options
     """The same as enqueue_many for ids that may be there already, because a reply was lost."""
     for start in range(0, len(ids), _ROWS_PER_CHUNK):
         chunk = slice(start, start + _ROWS_PER_CHUNK)
-        parameters = {"ids": list(ids[chunk]), "job_type": job_type, "data": list(data[chunk])}
+        parameters = {"ids": arrays.ids(ids[chunk]), "job_type": job_type, "data": arrays.texts(data[chunk])}
         yield Statement("client/enqueue_array", {**parameters, **_columns(options)})
 
 

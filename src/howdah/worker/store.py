@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from howdah.db import arrays
 from howdah.db.op import Operation, Statement
 
 
@@ -113,11 +114,11 @@ def complete(done: Sequence[Completion], claims: Sequence[int]) -> Operation[set
     rows = yield Statement(
         "worker/complete",
         {
-            "ids": [c.id for c in done],
-            "leases": [c.lease for c in done],
-            "results": [c.result for c in done],
-            "ran": [c.ran for c in done],
-            "claims": list(claims),
+            "ids": arrays.ids(c.id for c in done),
+            "leases": arrays.numbers(c.lease for c in done),
+            "results": arrays.texts(c.result for c in done),
+            "ran": arrays.numbers(c.ran for c in done),
+            "claims": arrays.numbers(claims),
         },
     )
     return set(rows[0][0])
@@ -129,12 +130,12 @@ def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[End
     rows = yield Statement(
         "worker/finish",
         {
-            "ids": [e.id for e in ended],
-            "leases": [e.lease for e in ended],
-            "outcomes": [e.outcome for e in ended],
-            "errors": [e.error for e in ended],
-            "delays": [e.delay for e in ended],
-            "claims": list(claims),
+            "ids": arrays.ids(e.id for e in ended),
+            "leases": arrays.numbers(e.lease for e in ended),
+            "outcomes": arrays.texts(e.outcome for e in ended),
+            "errors": arrays.texts(e.error for e in ended),
+            "delays": arrays.numbers(e.delay for e in ended),
+            "claims": arrays.numbers(claims),
         },
     )
     return [Ended(*row) for row in rows]
@@ -146,16 +147,16 @@ def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Oper
     rows = yield Statement(
         "worker/report",
         {
-            "ids": [r.id for r in running],
-            "leases": [r.lease for r in running],
-            "progress": [r.progress for r in running],
-            "stages": [r.stage for r in running],
-            "ran": [r.ran for r in running],
-            "event_ids": [e.id for e in events],
-            "event_leases": [e.lease for e in events],
-            "names": [e.name for e in events],
-            "data": [e.data for e in events],
-            "ages": [e.age for e in events],
+            "ids": arrays.ids(r.id for r in running),
+            "leases": arrays.numbers(r.lease for r in running),
+            "progress": arrays.numbers(r.progress for r in running),
+            "stages": arrays.texts(r.stage for r in running),
+            "ran": arrays.numbers(r.ran for r in running),
+            "event_ids": arrays.ids(e.id for e in events),
+            "event_leases": arrays.numbers(e.lease for e in events),
+            "names": arrays.texts(e.name for e in events),
+            "data": arrays.texts(e.data for e in events),
+            "ages": arrays.numbers(e.age for e in events),
         },
     )
     return set(rows[0][0])
@@ -165,7 +166,7 @@ def heartbeat(worker_id: str, held: Sequence[tuple[UUID, int]]) -> Operation[dic
     """This worker lives; for each of its jobs 'held', 'cancel' or 'lost'."""
     rows = yield Statement(
         "worker/heartbeat",
-        {"worker_id": worker_id, "ids": [h[0] for h in held], "leases": [h[1] for h in held]},
+        {"worker_id": worker_id, "ids": arrays.ids(h[0] for h in held), "leases": arrays.numbers(h[1] for h in held)},
     )
     return {row[0]: row[1] for row in rows}
 
