@@ -6,6 +6,7 @@ The public names. Each is imported when it is first used, so that `howdah --help
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         JobEvent,
         JobRecord,
     )
+    from howdah.model.job_id import new_job_id
     from howdah.model.outcome import (
         Cancel,
         Fail,
@@ -77,6 +79,7 @@ _HOMES = {
     "WaitTimeout": "howdah.model.errors",
     "Worker": "howdah.worker.worker",
     "WorkerSettings": "howdah.model.worker_settings",
+    "new_job_id": "howdah.model.job_id",
 }
 
 __all__ = [
@@ -110,10 +113,13 @@ __all__ = [
     "WaitTimeout",
     "Worker",
     "WorkerSettings",
+    "new_job_id",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("howdah")
     if name not in _HOMES:
         raise AttributeError(f"module 'howdah' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

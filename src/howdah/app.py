@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -22,6 +23,7 @@ from howdah.maintenance.chores import Chores
 from howdah.model.context import JobContext
 from howdah.model.errors import OptionError, UnknownJobType
 from howdah.model.handler import Handler, Mode
+from howdah.model.job_id import as_job_id
 from howdah.model.options import JobOptions, check_name
 from howdah.model.priority import Priority
 from howdah.model.retry import Backoff, RetryPolicy
@@ -31,6 +33,7 @@ from howdah.payload.signature import read_signature
 from howdah.worker.process_runner import check_importable
 from howdah.worker.worker import Worker
 
+logger = logging.getLogger("howdah")
 P = ParamSpec("P")
 R = TypeVar("R")
 DATA_LIMIT = 262_144
@@ -98,11 +101,25 @@ class Howdah:
         if given:
             return given
         if self._embedded is None:
-            self._embedded = EmbeddedServer(Path(EMBEDDED_FOLDER))
+            folder = Path(EMBEDDED_FOLDER)
+            if not folder.exists():
+                # A warning, because jobs enqueued here are seen by nobody who stands in another folder.
+                logger.warning("making a PostgreSQL for development in %s; HOWDAH_URL names another", folder.absolute())
+            self._embedded = EmbeddedServer(folder)
         return self._embedded.acquire()
 
+    @overload
+    def job(self, function: Callable[Concatenate[JobContext, P], Awaitable[R]], /) -> JobDefinition[P, R]: ...
+    @overload
+    def job(self, function: Callable[P, Awaitable[R]], /) -> JobDefinition[P, R]: ...
+    @overload
+    def job(self, function: Callable[Concatenate[JobContext, P], R], /) -> JobDefinition[P, R]: ...
+    @overload
+    def job(self, function: Callable[P, R], /) -> JobDefinition[P, R]: ...
+    @overload
     def job(
         self,
+        /,
         *,
         name: str | None = None,
         priority: int = Priority.DISCOVERED,
@@ -111,23 +128,39 @@ class Howdah:
         timeout: timedelta | None = None,
         retry: RetryPolicy | None = None,
         process: bool = False,
-    ) -> _Decorator:
+    ) -> _Decorator: ...
+    def job(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        priority: int = Priority.DISCOVERED,
+        queue: str = "default",
+        max_attempts: int = 3,
+        timeout: timedelta | None = None,
+        retry: RetryPolicy | None = None,
+        process: bool = False,
+    ) -> _Decorator | JobDefinition[..., Any]:
         """Register a function as a job type. HIGHER priority runs first.
 
         `async def` runs on the event loop, `def` in a thread, `process=True` in a child process that can be killed. The
         context is passed only where the first parameter is annotated with JobContext.
         """
+        if function is not None and not callable(function):
+            raise OptionError(f"@app.job takes options by name, such as @app.job(name={function!r})")
         if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
             raise OptionError(f"timeout must be a timedelta longer than nothing, not {timeout!r}")
+        if retry is not None and not callable(retry):
+            raise OptionError(f"retry takes a Backoff(…) or a function (errors, error) → timedelta, not {retry!r}")
         options = JobOptions(priority=priority, queue=queue, max_attempts=max_attempts)
 
-        def register(function: Callable[..., Any]) -> JobDefinition[..., Any]:
-            job_type = check_name("job type", name or _name_of(function))
-            mode = Mode.LOOP if _is_async(function) else Mode.THREAD
+        def register(decorated: Callable[..., Any]) -> JobDefinition[..., Any]:
+            mode = Mode.LOOP if _is_async(decorated) else Mode.THREAD
             handler = Handler(
-                name=job_type,
-                function=function,
-                signature=read_signature(function, JobContext),
+                name=check_name("job type", name or _name_of(decorated)),
+                function=decorated,
+                signature=read_signature(decorated, JobContext),
                 mode=Mode.PROCESS if process else mode,
                 timeout=timeout,
                 retry=retry or Backoff(),
@@ -135,9 +168,9 @@ class Howdah:
             )
             if process:
                 check_importable(handler)
-            return self._add(handler, options, result_loader(function))
+            return self._add(handler, options, result_loader(decorated))
 
-        return _Decorator(register)
+        return _Decorator(register) if function is None else register(function)
 
     def include(self, other: Howdah) -> None:
         """Register the job types of another app here too: a library's, or those of a part of this application. Its own
@@ -147,13 +180,13 @@ class Howdah:
 
     def get(self, job_id: UUID | str) -> Job[Any]:
         """The job with that id, as it stands."""
-        identity = _as_uuid(job_id)
+        identity = as_job_id(job_id)
         record = self._client.get(identity)
         return Job(identity, record.job_type, self._client, record, self._loader(record.job_type))
 
     async def aget(self, job_id: UUID | str) -> Job[Any]:
         """The job with that id, as it stands."""
-        identity = _as_uuid(job_id)
+        identity = as_job_id(job_id)
         record = await self._client.aget(identity)
         return Job(identity, record.job_type, self._client, record, self._loader(record.job_type))
 
@@ -221,12 +254,3 @@ def _is_async(function: Callable[..., Any]) -> bool:
         raise OptionError(f"{_name_of(function)} is a generator; a handler returns its result, it does not yield")
     called = getattr(function, "__call__", None)  # noqa: B004 - not whether it can be called, but what is called
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
-
-
-def _as_uuid(job_id: UUID | str) -> UUID:
-    if isinstance(job_id, UUID):
-        return job_id
-    try:
-        return UUID(job_id)
-    except (ValueError, AttributeError, TypeError) as error:
-        raise OptionError(f"{job_id!r} is not a job id; ids look like 0193a0e4-…") from error

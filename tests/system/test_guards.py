@@ -22,7 +22,7 @@ LATE_WRITES = {
     "complete_jobs": "SELECT cardinality(complete_jobs(%(ids)s, %(leases)s, %(nulls)s::text[], %(zeros)s, '{}'))",
     "finish_jobs": (
         "SELECT %(many)s - count(*) FROM finish_jobs(%(ids)s, %(leases)s, %(words)s, %(nulls)s::text[],"
-        " %(nulls)s::float8[], '{}')"
+        " %(nulls)s::float8[], %(zeros)s, '{}')"
     ),
     "report_jobs": (
         "SELECT %(many)s - count(*) FROM report_jobs(%(ids)s, %(leases)s, %(ones)s, %(nulls)s::text[], %(zeros)s)"

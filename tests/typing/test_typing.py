@@ -11,7 +11,7 @@ from typing import assert_type
 
 import pytest
 
-from howdah import ArgumentError, Howdah, Job, JobContext, Priority
+from howdah import ArgumentError, Howdah, Job, JobContext, OptionError, Priority
 
 app = Howdah("postgresql:///nowhere")
 
@@ -27,7 +27,13 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
+@app.job
+async def bare(ctx: JobContext, n: int) -> str:
+    return str(n)
+
+
 def right_calls() -> None:
+    assert_type(bare.enqueue(1), Job[str])
     assert_type(encode.enqueue(42, preset="4k"), Job[dict[str, str]])
     assert_type(add.enqueue(1, b=2).result, int)
     assert_type(add.using(priority=3, delay=timedelta(hours=1)).enqueue(1, 2), Job[int])
@@ -46,6 +52,8 @@ def test_wrong_calls_are_wrong_for_the_type_checker_and_at_run_time() -> None:
         encode.enqueue()  # type: ignore[call-arg]
     with pytest.raises(ArgumentError, match="nonsense"):
         encode.enqueue(42, nonsense=1)  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="by name"):
+        app.job("encode")  # type: ignore[call-overload]
     with pytest.raises(ArgumentError, match="b"):
         add.enqueue(1)  # type: ignore[call-arg]
     with pytest.raises(ArgumentError, match="nonsense"):

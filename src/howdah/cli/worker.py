@@ -31,7 +31,7 @@ DEFAULTS = WorkerSettings()
 @click.option("--poll", type=duration, default="900ms", show_default=True, help="How often to look for work unasked.")
 @click.option("--listen/--no-listen", default=True, help="Be woken by NOTIFY.  [default: listen]")
 @click.option("--maintenance/--no-maintenance", default=True, help="Do the chores too.  [default: maintenance]")
-@click.option("--name", "worker_id", metavar="ID", help="A name that no other living worker has.")
+@click.option("--name", metavar="NAME", help="A name for people; its id is this and a part of its own.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Log what is only of interest when looking for a fault.")
 def worker(
@@ -46,7 +46,7 @@ def worker(
     poll: timedelta,
     listen: bool,
     maintenance: bool,
-    worker_id: str | None,
+    name: str | None,
     log_format: str,
     verbose: bool,
 ) -> None:
@@ -67,7 +67,7 @@ def worker(
         grace=grace,
         poll=poll,
         listen=listen,
-        worker_id=worker_id,
+        name=name,
         maintenance=maintenance,
     )
     app = load_app(app_name, url, schema)
@@ -90,7 +90,7 @@ def parse_queue(text: str) -> tuple[str, int | None]:
 def check_served(app: Howdah, settings: WorkerSettings) -> None:
     """Tell at once what no database could put right."""
     if not app.handlers:
-        raise OptionError("this app registers no job types; decorate functions with @app.job")
+        raise OptionError("this app registers no job types; decorate functions with @app.job()")
     for job_type in settings.job_types:
         app.definition(job_type)
 

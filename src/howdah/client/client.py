@@ -11,7 +11,7 @@ from uuid import UUID
 from howdah.client import store
 from howdah.db.op import Operation
 from howdah.db.sessions import Sessions, run_on, run_on_async
-from howdah.model.errors import JobBusy, JobNotFound, WaitTimeout
+from howdah.model.errors import JobBusy, JobNotFound, OptionError, WaitTimeout
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
 
@@ -133,6 +133,8 @@ def _first_by_copy(
 
 
 def _pauses(job_id: UUID, timeout: float | None) -> Iterator[float]:
+    if timeout is not None and not isinstance(timeout, int | float):
+        raise OptionError(f"wait takes its timeout in seconds, not {timeout!r}")
     deadline = None if timeout is None else time.monotonic() + timeout
     pause = 0.005
     while True:
@@ -146,18 +148,18 @@ def _pauses(job_id: UUID, timeout: float | None) -> Iterator[float]:
 
 def _found(job_id: UUID, record: JobRecord | None) -> JobRecord:
     if record is None:
-        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+        raise JobNotFound(f"no job {job_id}; it may be past its retention, in another database, or not committed")
     return record
 
 
 def _cancelled(job_id: UUID, answer: str | None) -> bool:
     if answer is None:
-        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+        raise JobNotFound(f"no job {job_id}; it may be past its retention, in another database, or not committed")
     return answer in ("cancelled", "requested")
 
 
 def _retried(job_id: UUID, answer: str | None) -> None:
     if answer is None:
-        raise JobNotFound(f"no job {job_id}; it may be past its retention")
+        raise JobNotFound(f"no job {job_id}; it may be past its retention, in another database, or not committed")
     if answer != "pending":
         raise JobBusy(f"job {job_id} is {answer}: cancel it first, or wait until it has finished")

@@ -11,7 +11,7 @@ from howdah.client.client import Client
 from howdah.client.handle import Job
 from howdah.model.errors import ArgumentError, PayloadError, UserError
 from howdah.model.handler import Handler
-from howdah.model.job_id import new_job_id, new_job_ids
+from howdah.model.job_id import as_job_id, new_job_id, new_job_ids
 from howdah.model.options import JobOptions
 
 P = ParamSpec("P")
@@ -81,7 +81,7 @@ class JobDefinition(Generic[P, R]):
         )
         options: dict[str, Any] = {**changes}
         twin._conn = options.pop("conn", self._conn)
-        twin._job_id = options.pop("job_id", None)
+        twin._job_id = as_job_id(options.pop("job_id")) if "job_id" in options else None
         twin.options = self.options.changed(**options)
         return twin
 
@@ -121,12 +121,19 @@ class JobDefinition(Generic[P, R]):
 
     def _encode_all(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
         data = []
-        for number, item in enumerate(items):
+        for number, item in enumerate(_as_iterable(items)):
             if not isinstance(item, Mapping):
-                raise ArgumentError(f"item {number} is a {type(item).__name__}; each item is a mapping of arguments")
+                found = type(item).__name__
+                raise ArgumentError(f"item {number} (counted from 0) is of type {found}; each must be a mapping")
             try:
                 data.append(self._encode((), item))
             except (ArgumentError, PayloadError) as error:
                 kind: type[UserError] = ArgumentError if isinstance(error, ArgumentError) else PayloadError
                 raise kind(f"item {number}: {error}") from error
         return data
+
+
+def _as_iterable(items: object) -> Iterable[object]:
+    if not isinstance(items, Iterable):
+        raise ArgumentError(f"enqueue_many takes an iterable of mappings, not {type(items).__name__}")
+    return items

@@ -85,7 +85,8 @@ class Job(Generic[R]):
         if record.status is Status.COMPLETED:
             return cast(R, self._load_result(record.result) if self._load_result else record.result)
         if record.status is Status.FAILED:
-            raise JobFailed(f"job {self.id} ({self.job_type}) failed: {record.last_error}")
+            reason = (record.last_error or "no reason given").strip().splitlines()[-1]
+            raise JobFailed(f"job {self.id} ({self.job_type}) failed: {reason}")
         if record.status is Status.CANCELLED:
             raise JobCancelled(f"job {self.id} ({self.job_type}) was cancelled")
         raise ResultNotReady(f"job {self.id} is {record.status}; call wait() first")

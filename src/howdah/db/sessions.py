@@ -26,7 +26,7 @@ from howdah.db.faults import explained, is_transient
 from howdah.db.migrator import check_version, current_version, migrate
 from howdah.db.op import Operation, perform, perform_async
 from howdah.db.readable import read_everything
-from howdah.model.errors import DatabaseUnavailable
+from howdah.model.errors import ArgumentError, DatabaseUnavailable
 
 T = TypeVar("T")
 _TRIES = 3
@@ -175,6 +175,6 @@ async def run_on_async(connection: object, catalog: Catalog, operation: Operatio
     raise _wrong_connection(connection, "psycopg.AsyncConnection", "aenqueue", "enqueue")
 
 
-def _wrong_connection(connection: object, wanted: str, here: str, other: str) -> TypeError:
+def _wrong_connection(connection: object, wanted: str, here: str, other: str) -> ArgumentError:
     kind = f"{type(connection).__module__}.{type(connection).__qualname__}"
-    return TypeError(f"conn= is a {kind}; {here} takes a {wanted} (for the other kind use {other})")
+    return ArgumentError(f"conn= is a {kind}; {here} takes a {wanted} (for the other kind use {other})")

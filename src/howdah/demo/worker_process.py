@@ -31,7 +31,7 @@ def main(name: str, queues: list[str]) -> None:
         queue_name, _, own = queue.partition("=")
         served[queue_name] = int(own) if own else None
     settings = WorkerSettings(
-        concurrency=CONCURRENCY, queues=served, silence=SILENCE, grace=timedelta(seconds=3), worker_id=name
+        concurrency=CONCURRENCY, queues=served, silence=SILENCE, grace=timedelta(seconds=3), name=name
     )
     asyncio.run(_work(settings))
 

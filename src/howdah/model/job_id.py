@@ -7,6 +7,8 @@ import threading
 import time
 from uuid import UUID
 
+from howdah.model.errors import OptionError
+
 _lock = threading.Lock()
 _last = 0
 
@@ -32,3 +34,13 @@ def new_job_ids(count: int) -> list[UUID]:
         low = int.from_bytes(noise[8 * n : 8 * n + 8]) & (2**62 - 1) | 2 << 62
         ids.append(UUID(int=high << 64 | low))
     return ids
+
+
+def as_job_id(job_id: object) -> UUID:
+    """A job id given as a UUID or as its text."""
+    if isinstance(job_id, UUID):
+        return job_id
+    try:
+        return UUID(str(job_id) if isinstance(job_id, str) else None)
+    except (ValueError, TypeError) as error:
+        raise OptionError(f"{job_id!r} is not a job id; ids look like 0193a0e4-…") from error

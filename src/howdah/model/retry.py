@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
+from howdah.model.errors import OptionError
+
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
@@ -20,6 +22,14 @@ class Backoff:
     factor: float = 2.0
     longest: timedelta = timedelta(hours=1)
     jitter: bool = True
+
+    def __post_init__(self) -> None:
+        for what in ("base", "longest"):
+            value = getattr(self, what)
+            if not isinstance(value, timedelta) or value < timedelta(0):
+                raise OptionError(f"Backoff({what}=…) takes a timedelta, not {value!r}")
+        if not self.factor >= 1:
+            raise OptionError(f"Backoff(factor={self.factor}) would not back off; 1 or more is allowed")
 
     def __call__(self, errors: int, error: BaseException) -> timedelta:
         """The delay after that many earlier errors."""

@@ -28,8 +28,9 @@ class WorkerSettings:
     """How often to look for work when nothing rings."""
     listen: bool = True
     """Whether to be woken by NOTIFY; polling is the truth either way."""
-    worker_id: str | None = None
-    """A name that no other living worker has; made up when None."""
+    name: str | None = None
+    """A name for people. The worker's id is this name and a random part: a restarted worker is never taken for its dead
+    predecessor, whose jobs must be rescued."""
     maintenance: bool = True
     """Whether this worker also does the chores: rescue, partitions, retention."""
 
@@ -44,8 +45,8 @@ class WorkerSettings:
                 raise OptionError(f"{what} must be longer than nothing")
         if self.grace < timedelta(0):
             raise OptionError("grace cannot be negative")
-        if self.worker_id is not None:
-            check_name("worker_id", self.worker_id, limit=100)
+        if self.name is not None:
+            check_name("the worker's name", self.name, limit=80)
 
 
 def _at_least_one(what: str, value: object) -> None:

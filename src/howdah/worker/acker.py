@@ -19,6 +19,7 @@ from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.worker import store
 from howdah.worker.held import Held, Holdings
+from howdah.worker.journal import Journal
 from howdah.worker.reports import gather
 from howdah.worker.store import Completion, Ending
 
@@ -43,6 +44,7 @@ class Acker:
         self._link = link
         self._holdings = holdings
         self._on_retry = on_retry
+        self._journal = Journal()
         self._waiting: list[tuple[Held, Completion | Ending | None]] = []
         self._more = asyncio.Event()
         self._idle = asyncio.Event()
@@ -105,14 +107,17 @@ class Acker:
 
     async def _write(self, batch: _Batch) -> None:
         await self._write_last_words(batch)
+        by_id = {held.job.id: held for held in batch.held}
         # The claims are closed with the last statement that ends a job of theirs.
         if batch.done:
             refused = await self._link.perform(store.complete(batch.done, [] if batch.other else batch.claims))
             self._count(len(batch.done) - len(refused), refused)
+            self._journal.completed([c for c in batch.done if c.id not in refused], by_id)
             batch.done = []
         if batch.other or batch.claims:
             ended = await self._link.perform(store.finish(batch.other, batch.claims))
             self._count(len(ended), {e.id for e in batch.other} - {e.id for e in ended})
+            self._journal.ended(batch.other, ended, by_id)
             for end in ended:
                 if end.status == "pending" and end.run_in is not None:
                     self._on_retry(end.run_in)

@@ -7,6 +7,7 @@ import logging
 import traceback
 from collections.abc import Mapping
 from datetime import timedelta
+from types import TracebackType
 from typing import Any, Protocol
 
 from howdah.model.errors import ArgumentError, JobCancelled, PayloadError
@@ -64,6 +65,7 @@ class Executor:
         try:
             arguments = handler.signature.decode(_read(job.data))
         except ArgumentError as error:
+            held.error_kind = type(error).__name__
             return Ending(job.id, job.lease, "fail", f"the arguments do not fit the handler: {plain(error)}")
         try:
             result = await self._runners[handler.mode].run(handler, held, arguments)
@@ -80,9 +82,11 @@ class Executor:
 
     def _ending(self, handler: Handler, held: Held, error: BaseException) -> Ending | None:
         job = held.job
+        held.error_kind = type(error).__name__
 
         def end(outcome: str, text: str | None, delay: timedelta | None = None) -> Ending:
-            return Ending(job.id, job.lease, outcome, text, None if delay is None else delay.total_seconds())
+            seconds = None if delay is None else delay.total_seconds()
+            return Ending(job.id, job.lease, outcome, text, seconds, held.ran())
 
         if held.stop is Stop.LOST:
             return None
@@ -132,10 +136,19 @@ def described(error: BaseException) -> str:
     if isinstance(error, TimedOut):
         return plain(error)
     try:
-        text = "".join(traceback.format_exception(error))
+        text = "".join(traceback.format_exception(type(error), error, _from_handler(error.__traceback__)))
     except Exception as broken:  # a handler's exception may even fail to describe itself
         text = f"{type(error).__name__} (its description raised {type(broken).__name__})"
     return clean_text(text, ERROR_LIMIT)
+
+
+def _from_handler(frames: TracebackType | None) -> TracebackType | None:
+    """The traceback without the worker's own frames at its top: it begins where the user's code does."""
+    first = frames
+    while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith(("howdah.", "asyncio.")):
+        first = first.tb_next
+    # All of it ours: then that is where it went wrong.
+    return first or frames
 
 
 def plain(error: BaseException) -> str:

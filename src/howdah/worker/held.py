@@ -40,6 +40,7 @@ class Held:
     stop: Stop | None = None
     interrupt: Callable[[], object] | None = None
     lingering: asyncio.Future[Any] | None = None
+    error_kind: str | None = None
 
     @property
     def suspect(self) -> bool:

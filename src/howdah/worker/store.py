@@ -59,6 +59,7 @@ class Ending:
     outcome: str
     error: str | None = None
     delay: float | None = None
+    ran: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[End
             "outcomes": arrays.texts(e.outcome for e in ended),
             "errors": arrays.texts(e.error for e in ended),
             "delays": arrays.numbers(e.delay for e in ended),
+            "ran": arrays.numbers(e.ran for e in ended),
             "claims": arrays.numbers(claims),
         },
     )

@@ -54,7 +54,7 @@ class Worker:
         settings: WorkerSettings,
         companion: Companion | None,
     ) -> None:
-        self.worker_id = settings.worker_id or _make_id()
+        self.worker_id = _make_id(settings.name)
         self._url = url
         self._catalog = catalog
         self._settings = settings
@@ -97,6 +97,9 @@ class Worker:
             claimer.stop()
             await _settled(claiming, _UNWIND_SECONDS * 5)
             dispatcher.release_waiting()
+            if slots.running and not self._hurry.is_set():
+                seconds = self._settings.grace.total_seconds()
+                logger.info("waiting up to %g s for running jobs", seconds, extra={"running": slots.running})
             await dispatcher.finish(self._settings.grace.total_seconds(), self._hurry)
             await dispatcher.release_running(_UNWIND_SECONDS)
             await _settled(asyncio.create_task(acker.drained()), _LAST_ACKS_SECONDS)
@@ -162,16 +165,16 @@ class Worker:
 
 def _served_handlers(handlers: Mapping[str, Handler], settings: WorkerSettings) -> dict[str, Handler]:
     if not handlers:
-        raise OptionError("this app registers no job types; decorate functions with @app.job")
+        raise OptionError("this app registers no job types; decorate functions with @app.job()")
     unknown = [name for name in settings.job_types if name not in handlers]
     if unknown:
         raise OptionError(f"this app registers no job type {unknown[0]!r}; it has: {', '.join(sorted(handlers))}")
     return {name: handlers[name] for name in settings.job_types or handlers}
 
 
-def _make_id() -> str:
-    # Of this incarnation, not of this host: a restarted worker must never be taken for its dead predecessor.
-    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+def _make_id(name: str | None) -> str:
+    # Of this incarnation, not of this name or host: a restarted worker must never be taken for its dead predecessor.
+    return f"{name or f'{socket.gethostname()[:60]}:{os.getpid()}'}:{secrets.token_hex(4)}"
 
 
 async def _settled(task: asyncio.Task[None], seconds: float) -> None:

@@ -50,7 +50,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     END
 $$;
 
-CREATE FUNCTION howdah.finish_jobs(p_ids uuid[], p_leases bigint[], p_outcomes text[], p_errors text[], p_delays double precision[], p_claims bigint[])
+CREATE FUNCTION howdah.finish_jobs(
+    p_ids uuid[], p_leases bigint[], p_outcomes text[], p_errors text[], p_delays double precision[],
+    p_ran double precision[], p_claims bigint[])
 RETURNS TABLE (id uuid, status text, run_in double precision)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -68,8 +70,9 @@ BEGIN
     -- cancellation that commits at the same moment is not lost.
     RETURN QUERY
     UPDATE howdah.jobs AS j
-    SET (status, completed_at, run_at, worker_id, claimed_at, attempts, errors, deaths, last_error) = (
+    SET (status, started_at, completed_at, run_at, worker_id, claimed_at, attempts, errors, deaths, last_error) = (
         SELECT f.fate,
+            coalesce(j.started_at, clock_timestamp() - make_interval(secs => t.ran)),
             CASE WHEN f.fate <> 'pending' THEN clock_timestamp() END,
             CASE
                 WHEN f.fate <> 'pending' THEN j.run_at
@@ -86,7 +89,7 @@ BEGIN
                 || coalesce(t.error, j.last_error)
         FROM (SELECT howdah.fate(t.outcome, j.cancel_requested_at IS NOT NULL, j.attempts < j.max_attempts,
             j.deaths + 1 < v_max_deaths) AS fate) AS f)
-    FROM unnest(p_ids, p_leases, p_outcomes, p_errors, p_delays) AS t (id, lease, outcome, error, delay)
+    FROM unnest(p_ids, p_leases, p_outcomes, p_errors, p_delays, p_ran) AS t (id, lease, outcome, error, delay, ran)
     WHERE j.id = t.id AND j.lease = t.lease AND j.status IN ('claimed', 'running')
     RETURNING j.id, j.status, extract(epoch FROM j.run_at - clock_timestamp())::double precision;
     DELETE FROM howdah.claims AS c WHERE c.claim = ANY (p_claims);

@@ -144,13 +144,14 @@ DECLARE
     v_now int;
     v_count int := 0;
 BEGIN
-    -- For plain callers, by hand or from cron: jobs claimed longer ago than this whose worker has been silent as long.
+    -- For plain callers, by hand or from cron: jobs claimed longer ago than this whose worker has been silent as long, and
+    -- longer than it may be if it sends heartbeats.
     FOR v_claim IN
         SELECT c.claim, c.worker_id, c.job_ids,
             EXISTS (SELECT FROM howdah.workers AS w WHERE w.id = c.worker_id AND w.marks_starts) AS marks_starts
         FROM howdah.claims AS c
         WHERE NOT EXISTS (SELECT FROM howdah.workers AS w
-            WHERE w.id = c.worker_id AND w.heartbeat_at > clock_timestamp() - p_timeout)
+            WHERE w.id = c.worker_id AND w.heartbeat_at > clock_timestamp() - greatest(p_timeout, w.silence))
         ORDER BY c.claim FOR UPDATE SKIP LOCKED
     LOOP
         SELECT count(*) INTO v_now FROM howdah.settle_stale(

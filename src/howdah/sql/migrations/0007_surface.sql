@@ -40,12 +40,12 @@ LANGUAGE sql VOLATILE AS $$
     -- The status that the job now has: pending (it will be tried again), failed or cancelled; null: refused.
     SELECT f.status FROM howdah.finish_jobs(ARRAY[p_id], ARRAY[p_lease],
         ARRAY[CASE WHEN p_final THEN 'fail' ELSE 'retry' END], ARRAY[p_error],
-        ARRAY[extract(epoch FROM p_retry_in)::double precision], '{}') AS f
+        ARRAY[extract(epoch FROM p_retry_in)::double precision], '{}', '{}') AS f
 $$;
 
 CREATE FUNCTION howdah.release_job(p_id uuid, p_lease bigint) RETURNS boolean
 LANGUAGE sql VOLATILE AS $$
-    SELECT EXISTS (SELECT FROM howdah.finish_jobs(ARRAY[p_id], ARRAY[p_lease], ARRAY['release'], ARRAY[NULL::text], ARRAY[NULL::double precision], '{}'))
+    SELECT EXISTS (SELECT FROM howdah.finish_jobs(ARRAY[p_id], ARRAY[p_lease], ARRAY['release'], ARRAY[NULL::text], '{}', '{}', '{}'))
 $$;
 
 CREATE FUNCTION howdah.cancel_job(p_id uuid) RETURNS text
@@ -57,7 +57,8 @@ BEGIN
     -- late. null: no such job.
     SELECT j.status INTO v_status FROM howdah.jobs AS j WHERE j.id = p_id FOR UPDATE;
     IF v_status = 'pending' THEN
-        UPDATE howdah.jobs AS j SET status = 'cancelled', completed_at = clock_timestamp() WHERE j.id = p_id;
+        UPDATE howdah.jobs AS j SET status = 'cancelled', completed_at = clock_timestamp(), last_error = 'cancelled on request'
+        WHERE j.id = p_id;
         RETURN 'cancelled';
     ELSIF v_status IN ('claimed', 'running') THEN
         UPDATE howdah.jobs AS j SET cancel_requested_at = coalesce(j.cancel_requested_at, clock_timestamp()) WHERE j.id = p_id;
