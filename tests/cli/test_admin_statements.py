@@ -150,7 +150,8 @@ def test_count_jobs(run: Run, fill: Fill) -> None:
     assert counted(3, 11)["running"] == (2, False)
     assert counted(2, 11)["running"][1] is True
     assert counted(10, 2)["failed"] == (1, True)
-    assert counted(10, 2)["completed"][0] < 3
+    assert counted(10, 2)["completed"] == (1, True), "no more are counted than the newest two"
+    assert counted(10, 10)["completed"] == (3, True)
 
 
 def test_list_lanes(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
@@ -169,6 +170,8 @@ def test_list_lanes(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
     assert [(lane.ready, lane.ready_capped) for lane in short] == [(1, True), (0, False)]
     assert short[1].scheduled_capped
     assert [lane.ready_capped for lane in run(store.list_lanes(3))] == [False, False]
+    sql.execute("SELECT register_worker('w3', '1 hour', '{idle}', '{a}', '{}'), pause('queue', 'idle')")
+    assert run(store.list_lanes(10))[0] == Lane("idle", None, 0, False, 0, False, True, False, live_workers=1)
 
 
 def test_list_workers(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
@@ -201,6 +204,24 @@ def test_list_unknown_types(run: Run, sql: psycopg.Connection[Any]) -> None:
     sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = 'w2'")
     assert run(store.list_unknown_types(["a", "c", "d"])) == {"c", "d"}
     assert run(store.list_unknown_types(["b"])) == set()
+
+
+def test_is_served(run: Run, sql: psycopg.Connection[Any]) -> None:
+    assert run(store.is_served()) is False
+    sql.execute("SELECT register_worker('w1', '1 second', '{q}', '{a}', '{}')")
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 minute'")
+    assert run(store.is_served()) is False
+    sql.execute("SELECT register_worker('w2', '1 hour', '{r}', '{b}', '{}')")
+    assert run(store.is_served()) is True
+    assert [run(store.is_served(job_type)) for job_type in ("a", "b")] == [False, True]
+    assert [run(store.is_served("b", queue)) for queue in ("q", "r")] == [False, True]
+
+
+def test_is_known(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
+    fill(1, "completed", "a", "q")
+    sql.execute("SELECT register_worker('w', '1 second', '{r}', '{b}', '{}')")
+    assert [run(store.is_known(PauseKind.QUEUE, name)) for name in ("q", "r", "a", "b")] == [True, True, False, False]
+    assert [run(store.is_known(PauseKind.TYPE, name)) for name in ("q", "r", "a", "b")] == [False, False, True, True]
 
 
 def test_is_read_only(run: Run, make_app: Callable[..., Howdah], database: Database) -> None:

@@ -30,7 +30,7 @@ def test_enqueue_look_and_work_without_setting_anything_up(here: Shell) -> None:
     job = here("enqueue", "jobs:app", "report", '{"day": "2030-01-31"}').must_work().out.strip()
     assert (here.folder / ".howdah").is_dir()
     [line] = here("ls", "--json").must_work().lines
-    assert (line["id"], line["note"]) == (job, "no live worker knows this type")
+    assert (line["id"], line["note"]) == (job, "no worker is running")
     assert here("migrate", "--json").must_work().json["applied"] == []
     with here.worker() as worker:
         worker.wait_for("worker started")

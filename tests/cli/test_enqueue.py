@@ -105,6 +105,23 @@ def test_wait(howdah: Shell, database: Database) -> None:
         assert (as_json.code, as_json.json["status"], as_json.json["last_error"]) == (1, "failed", "it is broken")
 
 
+def test_wait_says_once_that_nobody_is_there(howdah: Shell) -> None:
+    late = howdah("enqueue", "jobs:app", "broken", "--wait", "--timeout", "3s")
+    assert late.code == 1
+    nobody, gave_up = late.err.splitlines()
+    assert nobody == "howdah: no live worker serves 'broken'; start one with: howdah worker jobs:app"
+    assert "did not finish within 3.0 s" in gave_up
+
+
+def test_wait_names_the_queue_that_nobody_serves(howdah: Shell, sql: psycopg.Connection[Any]) -> None:
+    sql.execute("SELECT register_worker('w', '1 hour', '{default}', '{broken}', '{}')")
+    served = howdah("enqueue", "jobs:app", "broken", "--wait", "--timeout", "2.2s")
+    assert "no live worker" not in served.err
+    other = howdah("enqueue", "jobs:app", "broken", "--wait", "--timeout", "2.2s", "--queue", "slow lane")
+    assert "no live worker serves 'broken' in queue 'slow lane'" in other.err
+    assert "start one with: howdah worker jobs:app --queue 'slow lane'\n" in other.err
+
+
 def test_wait_no_longer_than_told(howdah: Shell) -> None:
     late = howdah("enqueue", "jobs:app", "broken", "--wait", "--timeout", "300ms")
     assert late.code == 1

@@ -53,8 +53,16 @@ def test_the_manual_has_every_command_and_option() -> None:
 def test_bare_and_unknown(nowhere: Shell) -> None:
     bare = nowhere(script=True).must_work()
     assert "Commands:" in bare.out
-    nowhere("lss").must_be_refused("No such command 'lss'", "howdah --help")
+    nowhere("zzz").must_be_refused("No such command 'zzz'", "howdah --help")
     assert "enqueue" in nowhere("enqueue", "-h").must_work().out
     group = nowhere("db")
     assert group.code == 2
     assert group.err.startswith("Usage: ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("list", "ls"), ("lst", "ls"), ("jobs", "ls"), ("enque", "enqueue"), ("db strat", "start")],
+)
+def test_a_mistyped_command(nowhere: Shell, typed: str, meant: str) -> None:
+    nowhere(*typed.split()).must_be_refused("No such command", f"did you mean {meant}?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,6 +10,9 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from howdah.admin.views import StatusCount
+from howdah.cli.listing import count_line
+from howdah.model.status import Status
 from tests.cli.conftest import Answer, Shell
 
 INSERT = """
@@ -57,7 +61,7 @@ def test_filters(howdah: Shell, put: Put) -> None:
     assert ids(howdah("ls", "--json", "--worker", "w1")) == [claimed, failed]
     assert ids(howdah("ls", "--json", "--worker", "w1", "--status", "running", "--status", "claimed")) == [claimed]
     table = howdah("ls").must_work().out
-    for word in ("ID  ", "ValueError: seven", "encoding", "40%", "no live worker knows this type"):
+    for word in ("ID  ", "ValueError: seven", "encoding", "40%", "no worker is running"):
         assert word in table
     assert "Traceback" not in table
     assert "\x1b" not in table, "no colours in a pipe"
@@ -101,6 +105,25 @@ def test_counts(howdah: Shell, put: Put) -> None:
     }
     assert howdah("ls", "--counts").must_work().out.splitlines()[0].split() == ["pending", "2"]
     howdah("ls", "--counts", "--type", "a").must_be_refused("--counts takes no filter")
+
+
+@pytest.mark.parametrize(
+    ("count", "line"),
+    [
+        (StatusCount(Status.FAILED, 0, False), "failed          0"),
+        (StatusCount(Status.FAILED, 0, True), "failed          0  among the newest 100,000; older ones not counted"),
+        (StatusCount(Status.PENDING, 10_000, True), "pending    10000+"),
+    ],
+)
+def test_a_count_says_what_it_leaves_out(count: StatusCount, line: str) -> None:
+    assert count_line(count) == line
+
+
+def test_show_a_text_of_several_lines_and_times(howdah: Shell, put: Put) -> None:
+    howdah.environment["TZ"] = "Asia/Kolkata"
+    out = howdah("show", put("a", "failed", last_error="Traceback:\n  here\n\nValueError: 7\n")).must_work().out
+    assert re.search(r"^last_error\n    Traceback:\n      here\n\n    ValueError: 7\n\w", out, re.MULTILINE), out
+    assert re.search(r"^created_at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+05:30$", out, re.MULTILINE), out
 
 
 def test_show_has_everything_and_the_last_events(howdah: Shell) -> None:

@@ -153,7 +153,11 @@ def test_a_server_that_only_reads(howdah: Shell, database: Database) -> None:
         ("needs_more:app", ["cannot import needs_more", "no_such_library", "needs_more.py, line 1"]),
         ("raises:app", ["cannot import raises", "ZeroDivisionError", "raises.py, line 2"]),
         ("misspelt:app", ["cannot import misspelt", "SyntaxError", "misspelt.py, line 1"]),
-        ("twice:app", ["cannot import twice", "registered twice"]),
+        ("twice:app", ["cannot import twice", "registered twice", "(twice.py, line 5)"]),
+        ("library:app", ["cannot import library", "JSONDecodeError", "(library.py, line 2)"]),
+        ("jobs.py:app", ["'jobs.py:app' names a file", "did you mean jobs:app?"]),
+        ("./deep/jobs.py:app", ["did you mean deep.jobs:app?"]),
+        ("../jobs.py:app", ["names a file", "write package.module:variable"]),
     ],
 )
 def test_an_app_that_cannot_be_loaded(nowhere: Shell, reference: str, words: list[str]) -> None:
@@ -163,6 +167,7 @@ def test_an_app_that_cannot_be_loaded(nowhere: Shell, reference: str, words: lis
     (nowhere.folder / "twice.py").write_text(
         "from howdah import Howdah\napp = Howdah()\n@app.job()\ndef a(): ...\n@app.job(name='a')\ndef b(): ...\n"
     )
+    (nowhere.folder / "library.py").write_text("import json\njson.loads('{')\n")
     nowhere("worker", reference, script=True).must_be_refused(*words)
 
 
@@ -190,7 +195,7 @@ def test_url_and_schema_beside_an_app(nowhere: Shell, database: Database) -> Non
         (["--concurrency", "x"], ["--concurrency"]),
         (["--silence", "0s"], ["silence"]),
         (["--poll", "often"], ["'often' is no duration"]),
-        (["--name", "x" * 101], ["worker_id"]),
+        (["--name", "x" * 101], ["name", "101 characters"]),
         (["--log-format", "xml"], ["--log-format"]),
     ],
     ids=lambda value: " ".join(value)[:30],

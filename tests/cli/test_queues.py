@@ -26,6 +26,29 @@ def test_pause_and_resume(howdah: Shell, sql: psycopg.Connection[Any]) -> None:
     assert sql.execute("SELECT name FROM pauses").fetchall() == [("encode",)]
 
 
+def test_a_name_that_nobody_knows_is_paused_with_a_word(howdah: Shell, sql: psycopg.Connection[Any]) -> None:
+    sql.execute("SELECT enqueue_job('encode', p_queue => 'emails')")
+    assert howdah("pause", "emails", "--type", "encode").must_work().err == ""
+    unknown = howdah("pause", "emials", "--type", "encod").must_work()
+    assert unknown.out == "queue emials  paused\ntype encod  paused\n"
+    assert unknown.err == (
+        "howdah: no job or worker knows a queue 'emials' so far\nhowdah: no job or worker knows a type 'encod' so far\n"
+    )
+    assert howdah("resume", "emials").must_work().err == ""
+
+
+def test_a_paused_queue_is_shown_though_nothing_was_ever_in_it(howdah: Shell) -> None:
+    howdah("pause", "emials").must_work()
+    assert howdah("queues").must_work().out.splitlines()[1].split() == ["emials", *"-000", "queue", "is", "paused"]
+
+
+def test_nothing_there(howdah: Shell) -> None:
+    for what in ("queues", "workers"):
+        answer = howdah(what).must_work()
+        assert (answer.out, answer.err) == ("", f"no {what}\n")
+        assert howdah(what, "--json").must_work().out == ""
+
+
 def test_nothing_named_or_named_badly(howdah: Shell) -> None:
     for command in ("pause", "resume"):
         howdah(command).must_be_refused("name a queue, or a job type with --type")

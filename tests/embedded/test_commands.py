@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from howdah.cli.db import find_psql
-from howdah.embedded.server import EmbeddedServer
+import pytest
+
+from howdah.cli.db import find_psql, in_words
+from howdah.embedded.server import EmbeddedServer, Status
 from howdah.model.errors import EmbeddedError
 from tests.embedded.processes import ask, wait_until_stopped
 from tests.programs import require
@@ -27,8 +29,25 @@ def status(folder: Path) -> dict[str, object]:
     return found
 
 
+def shown(folder: Path) -> list[str]:
+    return howdah_db("status", "--folder", folder).stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("stays", "has_keeper", "words"),
+    [
+        (True, True, "running, process 7, until `howdah db stop`"),
+        (False, True, "running, process 7, until its last user has left"),
+        (False, False, "running, process 7, but its keeper is gone"),
+    ],
+)
+def test_status_in_words(stays: bool, has_keeper: bool, words: str) -> None:
+    assert in_words(Status(True, "", "", "", "", 7, stays, has_keeper)).startswith(words)
+
+
 def test_start_status_url_stop(folder: Path) -> None:
     assert status(folder)["running"] is False
+    assert shown(folder)[0] == "server  not running"
     started = howdah_db("start", "--folder", folder)
     assert started.returncode == 0, started.stderr
     url = started.stdout.strip()
@@ -36,7 +55,8 @@ def test_start_status_url_stop(folder: Path) -> None:
     assert howdah_db("start", "--folder", folder).stdout.strip() == url
     assert howdah_db("url", "--folder", folder).stdout.strip() == url
     assert {"running": True, "stays": True, "url": url}.items() <= status(folder).items()
-    assert "running     True" in howdah_db("status", "--folder", folder).stdout
+    pid = status(folder)["pid"]
+    assert shown(folder)[:2] == [f"server  running, process {pid}, until `howdah db stop`", f"url     {url}"]
     assert howdah_db("stop", "--folder", folder).stderr == "stopped\n"
     assert howdah_db("stop", "--folder", folder).stderr == "was not running\n"
     assert status(folder)["running"] is False

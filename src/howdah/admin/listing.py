@@ -13,8 +13,6 @@ from howdah.admin.views import JobFilter, JobLine, Page
 from howdah.db.op import Operation
 from howdah.model.status import Status
 
-#: Jobs that a search looks at before it gives up: about a tenth of a second.
-LOOK_LIMIT = 100_000
 _HELD = {Status.CLAIMED, Status.RUNNING}
 
 
@@ -22,7 +20,7 @@ def list_jobs(
     wanted: JobFilter,
     before: UUID | None = None,
     limit: int = 20,
-    look: int = LOOK_LIMIT,
+    look: int = store.LOOK_LIMIT,
     most: int = store.COUNT_LIMIT,
 ) -> Operation[Page]:
     """At most `limit` jobs, newest first, older than `before`."""

@@ -11,6 +11,8 @@ from howdah.model.status import Status
 
 #: Where counting stops: nobody reads the difference between 10,000 and more.
 COUNT_LIMIT = 10_000
+#: Jobs that a search of the ledger looks at before it gives up: about a tenth of a second.
+LOOK_LIMIT = 100_000
 
 
 def list_ledger(wanted: JobFilter, before: UUID | None, limit: int, look: int) -> Operation[list[JobLine]]:
@@ -41,7 +43,7 @@ def list_held(
     return _unless_capped((yield Statement("admin/list_held", conditions)))
 
 
-def count_jobs(most: int = COUNT_LIMIT, newest: int = COUNT_LIMIT) -> Operation[list[StatusCount]]:
+def count_jobs(most: int = COUNT_LIMIT, newest: int = LOOK_LIMIT) -> Operation[list[StatusCount]]:
     """How many jobs have which status, in the order of a job's life; ended ones among the newest only."""
     rows = yield Statement("admin/count_jobs", {"most": most, "newest": newest})
     counts = {Status(status): StatusCount(Status(status), jobs, capped) for status, jobs, capped in rows}
@@ -49,7 +51,7 @@ def count_jobs(most: int = COUNT_LIMIT, newest: int = COUNT_LIMIT) -> Operation[
 
 
 def list_lanes(most: int = COUNT_LIMIT) -> Operation[list[Lane]]:
-    """Every queue and job type, and what waits there."""
+    """Every queue and job type, and what waits there; a paused queue even if nothing was ever in it."""
     return [Lane(*row) for row in (yield Statement("admin/list_lanes", {"most": most}))]
 
 
@@ -68,6 +70,16 @@ def list_unknown_types(job_types: Sequence[str]) -> Operation[set[str]]:
     """Those of the job types that no live worker knows."""
     rows = yield Statement("admin/list_unknown_types", {"job_types": list(job_types)})
     return {row[0] for row in rows}
+
+
+def is_served(job_type: str | None = None, queue: str | None = None) -> Operation[bool]:
+    """Whether a live worker serves that type in that queue; None: any."""
+    return bool((yield Statement("admin/is_served", {"job_type": job_type, "queue": queue}))[0][0])
+
+
+def is_known(kind: PauseKind, name: str) -> Operation[bool]:
+    """Whether any job or worker has ever named that queue or type."""
+    return bool((yield Statement("admin/is_known", {"kind": str(kind), "name": name}))[0][0])
 
 
 def pause(kind: PauseKind, name: str) -> Operation[bool]:

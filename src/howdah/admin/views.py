@@ -76,10 +76,11 @@ class StatusCount:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What waits of one job type in one queue. admin/list_lanes.sql"""
+    """What waits of one job type in one queue; no type: the queue is paused, and no job was ever in it.
+    admin/list_lanes.sql"""
 
     queue: str
-    job_type: str
+    job_type: str | None
     ready: int
     ready_capped: bool
     scheduled: int

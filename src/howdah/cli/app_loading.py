@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import traceback
 from importlib import import_module
 from types import ModuleType
 
+import howdah
 from howdah.app import Howdah
 from howdah.cli.database import check_url
 from howdah.model.errors import AppNotFound
+
+_OURS = os.path.dirname(os.path.abspath(howdah.__file__))
+_LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 
 
 def load_app(reference: str, url: str | None = None, schema: str | None = None) -> Howdah:
@@ -23,6 +28,8 @@ def load_app(reference: str, url: str | None = None, schema: str | None = None) 
     module_name, colon, variable = reference.partition(":")
     if not colon or not module_name or not variable:
         raise AppNotFound(f"{reference!r} names no app; write package.module:variable, such as mypkg.jobs:app")
+    if "/" in module_name or os.path.isfile(module_name):
+        raise AppNotFound(f"{reference!r} names a file, not a module{_as_module(module_name, variable)}")
     module = _import(module_name)
     app: object = module
     for name in variable.split("."):
@@ -53,9 +60,28 @@ def _in_one_line(error: Exception) -> str:
     """What went wrong and, as far as is known, in which line of the user's code."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    place = f" ({os.path.relpath(frames[-1].filename)}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "importlib" not in frame.filename and not _within(frame.filename, _OURS)
+    ]
+    # An app may itself be installed among the libraries; then its line is the last that is not ours.
+    own = [frame for frame in frames if not any(_within(frame.filename, folder) for folder in _LIBRARIES)] or frames
+    place = f" ({os.path.relpath(own[-1].filename)}, line {own[-1].lineno})" if own else ""
     return f"{type(error).__name__}: {error}{place}"
+
+
+def _within(filename: str, folder: str) -> bool:
+    return filename.startswith(folder + os.sep)
+
+
+def _as_module(path: str, variable: str) -> str:
+    """How to name the app in a file, where that can be told."""
+    inside = os.path.relpath(path).removesuffix(".py")
+    parts = inside.split(os.sep)
+    if not all(part.isidentifier() for part in parts):
+        return "; write package.module:variable, seen from the current directory"
+    return f"; did you mean {'.'.join(parts)}:{variable}?"
 
 
 def _not_an_app(reference: str, module: ModuleType, found: object) -> str:

@@ -13,9 +13,13 @@ from typing import Any
 
 import click
 
+from howdah.cli.output import print_fields
+from howdah.cli.suggesting_group import SuggestingGroup
 from howdah.embedded.binaries import all_binaries
-from howdah.embedded.server import EmbeddedServer
+from howdah.embedded.server import EmbeddedServer, Status
 from howdah.model.errors import EmbeddedError
+
+_PLACES = ("url", "folder", "data", "log")
 
 
 def folder_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,7 +32,7 @@ def folder_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def db() -> None:
     """Start, stop and look at a private PostgreSQL for development."""
 
@@ -61,12 +65,23 @@ def stop(folder: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status(folder: Path, as_json: bool) -> None:
     """Say whether the server runs, and where everything is."""
-    found = asdict(EmbeddedServer(folder).status())
+    found = EmbeddedServer(folder).status()
     if as_json:
-        click.echo(json.dumps(found))
-        return
-    for name, value in found.items():
-        click.echo(f"{name:<11} {value}")
+        click.echo(json.dumps(asdict(found)))
+    else:
+        print_fields([("server", in_words(found)), *((name, getattr(found, name)) for name in _PLACES)])
+
+
+def in_words(found: Status) -> str:
+    """Whether the server runs, and until when."""
+    if not found.running:
+        return "not running"
+    who = "running" if found.pid is None else f"running, process {found.pid}"
+    if found.stays:
+        return f"{who}, until `howdah db stop`"
+    if found.has_keeper:
+        return f"{who}, until its last user has left"
+    return f"{who}, but its keeper is gone: nothing stops it when its last user has left; `howdah db stop` does"
 
 
 @db.command()

@@ -17,6 +17,7 @@ from howdah.cli.database import database_options, opened
 from howdah.cli.durations import duration
 from howdah.cli.job_ids import job_id
 from howdah.cli.output import json_option, plain, print_fields, print_json, print_table, printable
+from howdah.cli.waiting import tell_start, wait_for_end
 from howdah.client import store
 from howdah.client.definition import UsingOptions
 from howdah.client.handle import Job
@@ -71,7 +72,8 @@ def enqueue(
         if not as_json:
             click.echo(job.id)
         if wait:
-            job.wait(None if timeout is None else timeout.total_seconds())
+            elsewhere = url is not None or schema is not None
+            wait_for_end(app, job, partial(tell_start, app_name, definition, elsewhere), timeout)
             return report_end(job, as_json)
         if as_json:
             print_json({"id": job.id, "job_type": job.job_type})

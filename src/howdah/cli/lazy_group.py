@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from howdah.cli.suggesting_group import SuggestingGroup
 
-class LazyGroup(click.Group):
+
+class LazyGroup(SuggestingGroup):
     """Knows for each command where it is ("module:name") and its line of help, so that listing them imports nothing."""
 
     def __init__(self, *arguments: Any, places: Mapping[str, tuple[str, str]], **options: Any) -> None:

@@ -9,11 +9,12 @@ from uuid import UUID
 import click
 
 from howdah.admin import store
-from howdah.admin.listing import LOOK_LIMIT, list_jobs
-from howdah.admin.views import JobFilter, JobLine, Page, Pause, PauseKind
+from howdah.admin.listing import list_jobs
+from howdah.admin.views import JobFilter, JobLine, Page, Pause, PauseKind, StatusCount
 from howdah.app import Howdah
 from howdah.cli.database import database_options, opened
 from howdah.cli.durations import format_duration
+from howdah.cli.fitting import Fit
 from howdah.cli.job_ids import job_id
 from howdah.cli.output import json_option, plain, print_json, print_table
 from howdah.db.op import Operation
@@ -21,7 +22,9 @@ from howdah.model.options import check_name
 from howdah.model.status import Status
 
 NO_LIVE_WORKER = "no live worker knows this type"
+NO_WORKER = "no worker is running"
 _HEADS = ("ID", "TYPE", "STATUS", "QUEUE", "PRIORITY", "PROGRESS", "ATTEMPTS", "AGE", "NOTE")
+_FIT = Fit(shorten=(("NOTE", 12), ("TYPE", 8)), leave_out=("PRIORITY", "ATTEMPTS", "QUEUE", "PROGRESS"))
 
 
 @click.command()
@@ -72,6 +75,7 @@ class Circumstances:
 
     unknown_types: set[str]
     pauses: list[Pause]
+    any_worker: bool = True
 
     def note(self, job: JobLine) -> str | None:
         """What is to be said about a job in a few words."""
@@ -87,7 +91,7 @@ class Circumstances:
 
     def _why_pending(self, job: JobLine) -> str | None:
         if job.job_type in self.unknown_types:
-            return NO_LIVE_WORKER
+            return NO_LIVE_WORKER if self.any_worker else NO_WORKER
         for pause in self.pauses:
             if pause.name == (job.queue if pause.kind is PauseKind.QUEUE else job.job_type):
                 return f"{pause.kind} is paused"
@@ -109,7 +113,8 @@ def look_around(jobs: list[JobLine]) -> Operation[Circumstances]:
     if not types:
         return Circumstances(set(), [])
     unknown = yield from store.list_unknown_types(sorted(types))
-    return Circumstances(unknown, (yield from store.list_pauses()))
+    any_worker = (yield from store.is_served()) if unknown else True
+    return Circumstances(unknown, (yield from store.list_pauses()), any_worker)
 
 
 def _print_page(page: Page, circumstances: Circumstances, as_json: bool) -> None:
@@ -134,12 +139,13 @@ def _print_page(page: Page, circumstances: Circumstances, as_json: bool) -> None
                 )
                 for job in page.jobs
             ],
+            _FIT,
         )
     else:
         click.echo("no jobs", err=True)
     if page.searched_to is not None:
         click.echo(
-            f"howdah: looked at the newest {LOOK_LIMIT:,} jobs only; for older ones: --before {page.searched_to}",
+            f"howdah: looked at the newest {store.LOOK_LIMIT:,} jobs only; for older ones: --before {page.searched_to}",
             err=True,
         )
 
@@ -151,6 +157,11 @@ def _print_counts(app: Howdah, as_json: bool) -> None:
             print_json(count)
         return
     for count in counts:
-        ended = f"  of the newest {store.COUNT_LIMIT:,} jobs" if count.capped and count.status.finished else ""
-        more = "+" if count.capped and not count.status.finished else ""
-        click.echo(f"{count.status:<9}  {f'{count.jobs}{more}':>6}{ended}")
+        click.echo(count_line(count))
+
+
+def count_line(count: StatusCount, newest: int = store.LOOK_LIMIT) -> str:
+    """A count, and what it leaves out."""
+    ended = f"  among the newest {newest:,}; older ones not counted" if count.capped and count.status.finished else ""
+    more = "+" if count.capped and not count.status.finished else ""
+    return f"{count.status:<9}  {f'{count.jobs}{more}':>6}{ended}"

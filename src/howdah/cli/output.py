@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from howdah.cli.fitting import GAP, Fit, column_widths
 from howdah.model.status import Status
 
 C = TypeVar("C", bound=Callable[..., object])
@@ -50,34 +52,37 @@ def plain(value: object) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Columns under their heads, two spaces apart; the last one as long as it likes."""
-    texts = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
-    for number, row in enumerate([list(heads), *texts]):
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]], fit: Fit | None = None) -> None:
+    """Columns under their heads, two spaces apart; the last one as long as it likes. With `fit`, a terminal gets what
+    fits into its width."""
+    table = [list(heads), *([printable(cell) for cell in row] for row in rows)]
+    if fit is not None and sys.stdout.isatty():
+        table = fit.fitted(table, shutil.get_terminal_size().columns)
+    widths = column_widths(table)
+    for number, row in enumerate(table):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         if number:
             cells = [_coloured(cell) for cell in cells]
-        click.echo("  ".join(cells).rstrip())
+        click.echo((" " * GAP).join(cells).rstrip())
 
 
 def print_fields(fields: Sequence[tuple[str, object]]) -> None:
     """Names and values; a value of several lines stands indented below its name."""
     width = max(len(name) for name, _ in fields)
     for name, value in fields:
-        lines = [printable(line) for line in str(value).split("\n")] if isinstance(value, str) else [printable(value)]
-        if len(lines) == 1:
-            click.echo(f"{name:<{width}}  {_coloured(lines[0])}".rstrip())
+        lines = value.rstrip("\n").split("\n") if isinstance(value, str) else []
+        if len(lines) > 1:
+            click.echo("\n".join([name, *(f"    {printable(line)}".rstrip() if line else "" for line in lines)]))
         else:
-            click.echo("\n    ".join([name, *lines]).rstrip())
+            click.echo(f"{name:<{width}}  {_coloured(printable(lines[0] if lines else value))}".rstrip())
 
 
 def printable(value: object) -> str:
-    """A value as text for a terminal; nothing at all is a dash."""
+    """A value as text for a terminal: nothing at all is a dash, a time is local and has its UTC offset."""
     if value is None or value == "":
         return "-"
     if isinstance(value, datetime):
-        return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        return value.astimezone().isoformat(sep=" ", timespec="seconds")
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in str(value))
 
 

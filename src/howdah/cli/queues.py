@@ -68,6 +68,8 @@ def order(
                 print_json({"kind": kind, "name": name, "paused": operation is store.pause, "changed": changed})
             else:
                 click.echo(f"{kind} {name}  {words[0] if changed else words[1]}")
+            if operation is store.pause and not app.sessions.run(partial(store.is_known, kind, name)):
+                click.echo(f"howdah: no job or worker knows a {kind} {name!r} so far", err=True)
 
 
 @click.command()
@@ -80,6 +82,9 @@ def queues(url: str | None, schema: str | None, as_json: bool) -> None:
     if as_json:
         for lane in lanes:
             print_json(lane)
+        return
+    if not lanes:
+        click.echo("no queues", err=True)
         return
     rows = [
         (
@@ -116,6 +121,9 @@ def workers(url: str | None, schema: str | None, as_json: bool) -> None:
     if as_json:
         for worker in found:
             print_json(worker)
+        return
+    if not found:
+        click.echo("no workers", err=True)
         return
     now = datetime.now(UTC)
     print_table(("ID", "STATE", "UP", "LAST BEAT", "JOBS", "QUEUES", "TYPES"), [worker_row(w, now) for w in found])

@@ -1,4 +1,5 @@
 -- Purpose: for each queue and job type: how many wait (counted up to `most`), whether it is paused, who serves it.
+-- A paused queue that no job was ever in has one row without a job type, so that the pause is seen.
 -- Locks: none. Index: ready_order, scheduled_order; lanes, pauses and workers are small. Called by: admin/store.py
 WITH scheduled AS MATERIALIZED (
     SELECT s.lane FROM howdah.scheduled AS s ORDER BY s.run_at, s.id LIMIT %(most)s::int + 1
@@ -16,4 +17,10 @@ CROSS JOIN LATERAL (
         ORDER BY r.rank, r.created_at, r.id LIMIT %(most)s::int + 1
     ) AS standing
 ) AS ready
-ORDER BY l.queue, l.job_type
+UNION ALL
+SELECT p.name, NULL, 0, false, 0, false, true, false,
+    (SELECT count(*) FROM howdah.workers AS w WHERE p.name = ANY (w.queues)
+        AND w.heartbeat_at > clock_timestamp() - w.silence)
+FROM howdah.pauses AS p
+WHERE p.kind = 'queue' AND NOT EXISTS (SELECT FROM howdah.lanes AS k WHERE k.queue = p.name)
+ORDER BY 1, 2

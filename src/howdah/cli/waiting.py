@@ -1,0 +1,56 @@
+"""`howdah enqueue --wait`: waits for a job's end, and says so if nobody is there to run it."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import click
+
+from howdah.admin import store
+from howdah.app import Howdah
+from howdah.client.definition import JobDefinition
+from howdah.client.handle import Job
+from howdah.model.errors import WaitTimeout
+from howdah.model.status import Status
+
+#: How long a job may wait before somebody looks whether there is a worker for it.
+PATIENCE = 2.0
+
+
+def wait_for_end(app: Howdah, job: Job[Any], tell: Callable[[], None], timeout: timedelta | None) -> None:
+    """Wait; if the job has not been started by then, and no live worker serves it, `tell` once and wait on."""
+    seconds = None if timeout is None else timeout.total_seconds()
+    if seconds is not None and seconds <= PATIENCE:
+        job.wait(seconds)
+        return
+    began = time.monotonic()
+    try:
+        job.wait(PATIENCE)
+        return
+    except WaitTimeout:
+        record = job.refresh().record
+    if record.status is Status.PENDING and not app.sessions.run(partial(store.is_served, job.job_type, record.queue)):
+        tell()
+    try:
+        job.wait(None if seconds is None else max(0.0, seconds - (time.monotonic() - began)))
+    except WaitTimeout:
+        raise WaitTimeout(f"job {job.id} did not finish within {seconds} s; it goes on") from None
+
+
+def tell_start(app_name: str, definition: JobDefinition[..., Any], elsewhere: bool) -> None:
+    """Say which worker is missing, and how to start it."""
+    queue = definition.options.queue
+    # Left to itself, a worker serves the queues that its job types name.
+    own = queue == definition.handler.queue
+    place, option = ("", "") if own else (f" in queue {queue!r}", f" --queue {shlex.quote(queue)}")
+    same = ", on the same database" if elsewhere else ""
+    click.echo(
+        f"howdah: no live worker serves {definition.name!r}{place}; "
+        f"start one with: howdah worker {app_name}{option}{same}",
+        err=True,
+    )
