@@ -21,7 +21,7 @@ WHAT_NEXT = """
 What next
   write your own jobs   README.md, "Ten minutes": @app.job(), then enqueue()
   run them              howdah worker yourmodule:app
-  look at the tables    howdah db start && howdah db psql
+  look at the tables    howdah db start && howdah migrate && howdah db psql
 """
 
 
