@@ -126,9 +126,10 @@ def test_no_rights_and_read_only_are_told_once_and_tried_again(
 def test_what_it_serves(howdah: Shell) -> None:
     options = ["--queue", "videos=3", "--queue", "odd=name=2", "--type", "encode", "--type", "nap", "--name", "me"]
     with howdah.worker(*options, "--silence", "1m", "--no-listen", "--no-maintenance", "--poll", "100ms") as worker:
-        worker.wait_for("worker started worker_id=me queues=videos,odd=name job_types=encode,nap")
+        worker.wait_for("worker started worker_id=me:[0-9a-f]{8} queues=videos,odd=name job_types=encode,nap")
         [line] = howdah("workers", "--json").must_work().lines
-        assert (line["id"], line["silence"], line["alive"]) == ("me", 60.0, True)
+        assert line["id"].startswith("me:")
+        assert (line["silence"], line["alive"]) == (60.0, True)
         assert (line["queues"], line["job_types"]) == (["videos", "odd=name"], ["encode", "nap"])
         howdah("enqueue", "jobs:app", "encode", '{"video": 1}', "--wait").must_work()
 
