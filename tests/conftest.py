@@ -7,6 +7,7 @@ mode. Tests under tests/integration run on the newest, on the oldest and through
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -37,6 +38,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "route" in metafunc.fixturenames:
         widely = "tests/integration/" in metafunc.definition.nodeid
         metafunc.parametrize("route", ["newest", "oldest", "pgbouncer"] if widely else ["newest"], scope="session")
+
+
+def pytest_configure() -> None:
+    # A run started in the background has SIGINT ignored, and so would every program that the tests start and interrupt.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionfinish() -> None:

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.integration.test_contract import claim, insert, value
+from tests.rig.waiting import until
 
 Sql = psycopg.Connection[Any]
 
@@ -179,10 +180,9 @@ def test_enqueue_job_with_all_defaults_and_with_none(sql: Sql) -> None:
 
 
 def test_a_due_job_is_promoted_by_the_claim_itself(sql: Sql) -> None:
-    job_id = insert(sql, run_at="2999-01-01")
+    job_id = one(sql, "SELECT enqueue_job('plain', p_run_at => now() + interval '300 milliseconds')")
     assert claim(sql) == []
-    sql.execute("UPDATE scheduled SET run_at = now() - interval '1 second' WHERE id = %s", (job_id,))
-    assert claim(sql) == [job_id]
+    assert until(lambda: claim(sql), "it is due") == [job_id]
 
 
 def test_retry_leaves_no_trace_of_the_last_attempt(sql: Sql) -> None:

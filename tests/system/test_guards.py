@@ -28,7 +28,8 @@ LATE_WRITES = {
         "SELECT %(many)s - count(*) FROM report_jobs(%(ids)s, %(leases)s, %(ones)s, %(nulls)s::text[], %(zeros)s)"
     ),
     "record_events": (
-        "SELECT %(many)s - count(*) FROM record_events(%(ids)s, %(leases)s, %(words)s, %(nulls)s::text[], %(zeros)s)"
+        "SELECT %(many)s - count(*) FROM record_events(%(ids)s, %(leases)s, %(ones)s, %(words)s,"
+        " %(nulls)s::text[], %(zeros)s)"
     ),
     "heartbeat": ("SELECT count(*) FILTER (WHERE verdict = 'lost') FROM heartbeat('late', %(ids)s, %(leases)s)"),
 }

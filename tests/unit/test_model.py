@@ -68,7 +68,7 @@ def test_a_stage_is_cut_and_cleaned_rather_than_refused() -> None:
     stage.encode()
 
 
-@pytest.mark.parametrize("name", ["", "x" * 101, "a\0", 5])
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\0", "\ud800", 5])
 def test_events_with_impossible_names_are_refused(name: str) -> None:
     with pytest.raises(OptionError, match="event's name"):
         context().event(name)
@@ -91,7 +91,11 @@ def test_a_report_that_could_not_be_written_comes_back_in_order() -> None:
     ctx.progress(20)
     ctx.put_back(taken)
     again = ctx.take_report()
-    assert (again.progress, again.stage, [event[0] for event in again.events]) == (20, "first", ["one", "two"])
+    assert (again.progress, again.stage, [event[:2] for event in again.events]) == (
+        20,
+        "first",
+        [(1, "one"), (2, "two")],
+    )
 
 
 def test_check_raises_once_cancelled_or_lost() -> None:
@@ -111,3 +115,13 @@ def test_outcomes_refuse_absurd_delays(delay: timedelta) -> None:
         Snooze(delay)
     with pytest.raises(OptionError):
         Retry(after=delay)
+
+
+def test_reports_of_another_process_come_after_what_waits_and_win() -> None:
+    ctx = context()
+    ctx.progress(10, "old")
+    ctx.event("one")
+    ctx.add_report(Report(30, "new", [(7, "two", None, 0.0), (8, "three", None, 0.0)]))
+    report = ctx.take_report()
+    assert (report.progress, report.stage) == (30, "new")
+    assert [event[:2] for event in report.events] == [(1, "one"), (2, "two"), (3, "three")]

@@ -14,7 +14,7 @@ from howdah.worker.store import ClaimedJob
 
 def held(queue: str = "default", priority: int = 100, deaths: int = 0, created_at: float = 0.0) -> Held:
     job_id = new_job_id()
-    job = ClaimedJob(1, job_id, 1, "t", queue, priority, created_at, "{}", 1, 3, 0, deaths)
+    job = ClaimedJob(1, job_id, 1, "t", queue, priority, created_at, "{}", 1, 3, 0, deaths, 0)
     return Held(job, JobContext(job_id, "t", queue, 1, 3, str))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from functools import partial
 
@@ -57,6 +58,13 @@ async def serve(app: Howdah, settings: WorkerSettings) -> None:
         worker = app.worker(settings)
         signals.tell(worker)
         await worker.run()
+        if worker.left_behind:
+            # A handler that swallows its cancellation would keep the event loop, and so this process, for ever. Its job
+            # has been released: it must not go on here.
+            logger.warning("handlers would not stop; leaving without them", extra={"count": worker.left_behind})
+            app.close()
+            logging.shutdown()
+            os._exit(0)
     finally:
         await app.aclose()
 

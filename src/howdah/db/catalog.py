@@ -48,9 +48,9 @@ class Catalog:
 
 def quote(identifier: str) -> str:
     """An identifier as PostgreSQL reads it back unchanged."""
-    if not identifier or len(identifier.encode()) > 63 or "\0" in identifier or "'" in identifier:
-        # A single quote would break the regclass literals of the migrations; nobody names a schema so.
-        raise OptionError(f"schema name {identifier!r} must have 1 to 63 bytes and no quote or NUL")
+    if not identifier or len(identifier.encode(errors="replace")) > 63 or any(c in identifier for c in "\0'%$"):
+        # They would break literals, bodies of functions or placeholders of the .sql files; nobody names a schema so.
+        raise OptionError(f"schema name {identifier!r} must have 1 to 63 bytes, none of them ' % $ or NUL")
     return '"' + identifier.replace('"', '""') + '"'
 
 

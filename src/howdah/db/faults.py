@@ -15,8 +15,19 @@ Transient = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
 def is_data_error(error: BaseException) -> bool:
-    """Whether the values were refused, so that another try with the same values cannot succeed."""
-    return isinstance(error, psycopg.DataError | psycopg.IntegrityError | pg.ProgramLimitExceeded)
+    """Whether the values were refused, by the server or on the way to it, so that another try cannot succeed."""
+    refused = psycopg.DataError | psycopg.IntegrityError | pg.ProgramLimitExceeded
+    return isinstance(error, refused | UnicodeError | ValueError | TypeError)
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether somebody else holds a row, or held it in a circle with us: another try may succeed at once."""
+    return isinstance(error, pg.LockNotAvailable | pg.DeadlockDetected)
+
+
+def is_forbidden(error: BaseException) -> bool:
+    """Whether this role lacks a right."""
+    return isinstance(error, pg.InsufficientPrivilege)
 
 
 def is_transient(error: BaseException) -> bool:

@@ -14,7 +14,7 @@ import psycopg
 
 from howdah.db.catalog import Catalog
 from howdah.db.connecting import connect, connect_async
-from howdah.db.faults import explain, is_data_error
+from howdah.db.faults import explain, is_busy, is_data_error, is_forbidden
 from howdah.db.op import Operation, perform, perform_async
 
 T = TypeVar("T")
@@ -48,13 +48,14 @@ class Outage:
 
 
 class Link:
-    """An async connection for one purpose."""
+    """An async connection for one purpose. `optional`: this role may lack the right to it, and that is no outage."""
 
-    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage) -> None:
+    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage, *, optional: bool = False) -> None:
         self._url = url
         self._catalog = catalog
         self._role = role
         self._outage = outage
+        self._optional = optional
         self._connection: psycopg.AsyncConnection[Any] | None = None
 
     async def perform(self, operation: Operation[T]) -> T:
@@ -63,7 +64,7 @@ class Link:
             connection = await self.connection()
             result = await perform_async(connection, self._catalog, operation)
         except psycopg.Error as error:
-            if not is_data_error(error):
+            if not (is_data_error(error) or is_busy(error) or (self._optional and is_forbidden(error))):
                 self._outage.begin(self._role, error)
                 await self.close()
             raise
@@ -104,7 +105,7 @@ class BlockingLink:
                 self._connection = connect(self._url, self._role)
             result = perform(self._connection, self._catalog, operation)
         except psycopg.Error as error:
-            if not is_data_error(error):
+            if not (is_data_error(error) or is_busy(error)):
                 self._outage.begin(self._role, error)
                 self.close()
             raise

@@ -13,7 +13,6 @@ import logging
 import os
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -47,9 +46,7 @@ class Sessions:
         self._url: str | None = None
         self._pid = os.getpid()
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
-        self._async_pools: weakref.WeakKeyDictionary[
-            asyncio.AbstractEventLoop, AsyncConnectionPool[psycopg.AsyncConnection[Any]]
-        ] = weakref.WeakKeyDictionary()
+        self._async_pools: dict[asyncio.AbstractEventLoop, AsyncConnectionPool[psycopg.AsyncConnection[Any]]] = {}
 
     def url(self) -> str:
         """Where the database is, once its schema has been found to fit this code."""
@@ -81,6 +78,8 @@ class Sessions:
                 except psycopg.Error as error:
                     if not (repeatable and is_transient(error)) or tries == _TRIES:
                         raise
+                    # After a restart of the server every idle connection is dead: replace them all, not one a try.
+                    pool.check()
                     time.sleep(0.05 * tries)
             raise AssertionError("unreachable: the last try returns or raises")
 
@@ -102,6 +101,7 @@ class Sessions:
                 except psycopg.Error as error:
                     if not (repeatable and is_transient(error)) or tries == _TRIES:
                         raise
+                    await pool.check()
                     await asyncio.sleep(0.05 * tries)
             raise AssertionError("unreachable: the last try returns or raises")
 
@@ -139,6 +139,9 @@ class Sessions:
     async def _open_async_pool(self) -> AsyncConnectionPool[psycopg.AsyncConnection[Any]]:
         loop = asyncio.get_running_loop()
         if loop not in self._async_pools:
+            for closed in [other for other in self._async_pools if other.is_closed()]:
+                # Nobody can await its closing any more; letting go of it closes its sockets.
+                self._async_pools.pop(closed, None)
             url = await asyncio.to_thread(self.url)
             pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
                 complete_url(url, "client"),

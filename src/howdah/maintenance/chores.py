@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from howdah.db.faults import is_busy, is_forbidden, is_transient
 from howdah.db.link import Link
 from howdah.maintenance import store
 
@@ -19,6 +21,7 @@ SWEEP_EVERY = timedelta(minutes=10)
 _DELETE_AT_ONCE = 2000
 # Between two deletions, so that they never take the server for themselves.
 _BREATH = 0.2
+_RECOVERY_SECONDS = 3.0
 
 
 class Chores:
@@ -29,16 +32,33 @@ class Chores:
         self._one_at_a_time = asyncio.Lock()
         self._rescue_seconds = max(0.05, silence / 3)
         self._on_rescue = on_rescue
+        self._shaken = False
+        self._last_look = time.monotonic()
+        self._wait_until = 0.0
+        self._told: set[str] = set()
 
     async def run(self) -> None:
         """Do the chores until cancelled."""
         await asyncio.gather(
             self._repeat(self.rescue, self._rescue_seconds),
-            self._repeat(self.tend_partitions, PARTITION_SECONDS),
+            self._repeat(self.make_partitions, PARTITION_SECONDS),
+            self._repeat(self.look_after_retention, PARTITION_SECONDS),
         )
 
     async def rescue(self) -> None:
-        """Take back what silent workers hold."""
+        """Take back what silent workers hold.
+
+        Not right after an outage, or after this process was stopped: the others were cut off as well, and need a moment
+        to be heard again.
+        """
+        now = time.monotonic()
+        if self._shaken or now - self._last_look > 2 * self._rescue_seconds + 5:
+            await self._link.perform(store.look())
+            self._shaken = False
+            self._wait_until = now + max(_RECOVERY_SECONDS, self._rescue_seconds)
+        self._last_look = now
+        if now < self._wait_until:
+            return
         rescued = await self._link.perform(store.rescue())
         for job in rescued:
             logger.warning(
@@ -49,10 +69,13 @@ class Chores:
         if rescued:
             self._on_rescue()
 
-    async def tend_partitions(self) -> None:
-        """Make partitions ahead of time; when it is this worker's turn, also look after retention."""
+    async def make_partitions(self) -> None:
+        """Make partitions ahead of time."""
         while await self._link.perform(store.create_next_partition()):
             pass
+
+    async def look_after_retention(self) -> None:
+        """When it is this worker's turn, drop and delete what is past its retention."""
         if await self._link.perform(store.begin_sweep(SWEEP_EVERY)):
             await self.sweep()
 
@@ -84,4 +107,10 @@ class Chores:
                     await self._link.close()
         except Exception as error:
             # A lock that was busy, or an outage, which the link tells: the next round does it.
+            self._shaken = self._shaken or (is_transient(error) and not is_busy(error))
+            if is_forbidden(error) and what not in self._told:
+                self._told.add(what)
+                logger.warning(
+                    "this role has no right to %s; another worker or `howdah migrate`'s role must do it", what
+                )
             logger.debug("%s put off: %s", what, type(error).__name__)

@@ -24,6 +24,11 @@ def rescue() -> Operation[list[Rescued]]:
     return [Rescued(*row) for row in (yield Statement("maintenance/rescue"))]
 
 
+def look() -> Operation[None]:
+    """Whether the database answers."""
+    yield Statement("worker/ping")
+
+
 def create_next_partition() -> Operation[bool]:
     """Make one missing partition; False when none is missing."""
     rows = yield Statement("maintenance/create_next_partition")

@@ -27,7 +27,8 @@ class Report:
 
     progress: int | None = None
     stage: str | None = None
-    events: list[tuple[str, str | None, float]] = field(default_factory=list)
+    #: (number within this claim, name, data as JSON text, when on the monotonic clock)
+    events: list[tuple[int, str, str | None, float]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return self.progress is not None or self.stage is not None or bool(self.events)
@@ -54,6 +55,7 @@ class JobContext:
         self._lock = threading.Lock()
         self._waiting = Report()
         self._highest = 0
+        self._events = 0
         # Plain flags: one thread sets them, others read them, and a job should not cost two event objects.
         self._cancelled = False
         self._lost = False
@@ -71,17 +73,17 @@ class JobContext:
 
     def event(self, name: str, data: object = None) -> None:
         """Publish something that happened; kept in order and readable with job.events()."""
-        if not isinstance(name, str) or not 1 <= len(name) <= EVENT_NAME_LIMIT or "\0" in name:
-            raise OptionError(
-                f"an event's name has 1 to {EVENT_NAME_LIMIT} characters, none of them NUL; got {name!r:.120}"
-            )
+        if not isinstance(name, str) or not 1 <= len(name) <= EVENT_NAME_LIMIT or not is_storable(name):
+            limits = f"1 to {EVENT_NAME_LIMIT} characters, none of them NUL or half a surrogate"
+            raise OptionError(f"an event's name has {limits}; got {name!r:.120}")
         text = None if data is None else self._encode(data)
         with self._lock:
             if len(self._waiting.events) >= EVENTS_WAITING_LIMIT:
                 raise OptionError(
                     f"more than {EVENTS_WAITING_LIMIT} events in a second; publish fewer, or write them elsewhere"
                 )
-            self._waiting.events.append((name, text, time.monotonic()))
+            self._events += 1
+            self._waiting.events.append((self._events, name, text, time.monotonic()))
 
     @property
     def cancelled(self) -> bool:
@@ -108,6 +110,18 @@ class JobContext:
             report, self._waiting = self._waiting, Report()
         return report
 
+    def add_report(self, report: Report) -> None:
+        """What the same job said in another process, since what it said there before."""
+        with self._lock:
+            waiting = self._waiting
+            if report.progress is not None and report.progress > self._highest:
+                self._highest = waiting.progress = report.progress
+            if report.stage is not None:
+                waiting.stage = report.stage
+            for _, name, text, at in report.events:
+                self._events += 1
+                waiting.events.append((self._events, name, text, at))
+
     def put_back(self, report: Report) -> None:
         """A report that could not be written: newer words win, events keep their order."""
         with self._lock:
@@ -125,6 +139,11 @@ class JobContext:
     def mark_lost(self) -> None:
         """Another claim has the job, or it has ended."""
         self._lost = True
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold this text: no NUL, no half of a surrogate pair."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def clean_stage(stage: object) -> str:

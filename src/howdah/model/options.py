@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from howdah.model.context import is_storable
 from howdah.model.errors import OptionError
 from howdah.model.priority import HIGHEST_PRIORITY, LOWEST_PRIORITY, Priority
 
@@ -49,7 +50,7 @@ def check_name(what: str, name: object, limit: int = NAME_LIMIT) -> str:
         raise OptionError(f"{what} must be a string, not {type(name).__name__}")
     if not 1 <= len(name) <= limit:
         raise OptionError(f"{what} {name[:60]!r} has {len(name)} characters; 1 to {limit} are allowed")
-    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+    if not is_storable(name):
         raise OptionError(f"{what} {name!r} has a NUL character or a lone surrogate, which PostgreSQL cannot store")
     return name
 

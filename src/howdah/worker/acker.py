@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from howdah.db.faults import is_data_error
+from howdah.db.faults import is_busy, is_data_error
 from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.worker import store
@@ -25,6 +25,9 @@ from howdah.worker.store import Completion, Ending
 
 logger = logging.getLogger("howdah.worker")
 _LARGEST_BATCH = 1000
+#: How long a job that somebody has locked waits for its next try.
+_BUSY_SECONDS = 1.0
+_UNSTORABLE = "its end could not be stored"
 
 
 @dataclass(slots=True)
@@ -45,6 +48,7 @@ class Acker:
         self._holdings = holdings
         self._on_retry = on_retry
         self._journal = Journal()
+        self._postponed: list[Held] = []
         self._waiting: list[tuple[Held, Completion | Ending | None]] = []
         self._more = asyncio.Event()
         self._idle = asyncio.Event()
@@ -75,7 +79,8 @@ class Acker:
             await self._write_until_done(batch)
             if not self._waiting:
                 self._more.clear()
-                self._idle.set()
+                if not self._postponed:
+                    self._idle.set()
 
     def _next_batch(self) -> _Batch:
         taken, self._waiting = self._waiting[:_LARGEST_BATCH], self._waiting[_LARGEST_BATCH:]
@@ -95,9 +100,9 @@ class Acker:
                 await self._write(batch)
                 break
             except Exception as error:
-                if is_data_error(error):
+                if is_data_error(error) or is_busy(error):
                     await self._write_one_by_one(batch, pauses)
-                    break
+                    return
                 # Whatever it is, giving up would leave finished work to be done again: keep trying while we live.
                 pause = pauses.next()
                 if pause > 2:
@@ -136,24 +141,57 @@ class Acker:
             raise
 
     async def _write_one_by_one(self, batch: _Batch, pauses: Pauses) -> None:
-        ends: list[Completion | Ending] = [*batch.done, *batch.other]
-        for end in ends:
-            while True:
+        every: list[Completion | Ending] = [*batch.done, *batch.other]
+        ends = {end.id: end for end in every}
+        still_open: set[int] = set()
+        for held in batch.held:
+            end: Completion | Ending | None = ends.get(held.job.id)
+            while end is not None:
                 try:
-                    await self._write(_single(end))
+                    await self._write(_single(held, end))
                     break
                 except Exception as error:
-                    if is_data_error(error):
-                        logger.error("the end of job %s could not be stored: %s", end.id, type(error).__name__)
-                        end = Ending(  # noqa: PLW2901 - this one is tried again as a failure
-                            end.id, end.lease, "fail", f"its end could not be stored: {type(error).__name__}"
-                        )
-                    else:
+                    if is_busy(error):
+                        # Somebody has locked this one job: the others go on, and this one comes back later.
+                        self._later(held, end)
+                        still_open.add(held.job.claim)
+                        break
+                    if not is_data_error(error):
                         await asyncio.sleep(pauses.next())
-        while batch.claims:
+                        continue
+                    end = self._refit(held, end, error)
+                    if end is None:
+                        still_open.add(held.job.claim)
+            if held not in self._postponed:
+                self._holdings.drop([held])
+        await self._close_claims([claim for claim in batch.claims if claim not in still_open], pauses)
+
+    def _refit(self, held: Held, end: Completion | Ending, error: Exception) -> Ending | None:
+        """What to write instead of what the table cannot hold: at first a plain failure, and after that nothing."""
+        held.context.take_report()
+        about = {"job_id": str(end.id), "error": type(error).__name__}
+        logger.error("the end of a job could not be stored", extra=about)
+        if isinstance(end, Ending) and end.error == _UNSTORABLE:
+            # Not even this. Its claim stays open, so that the next reconciliation settles it.
+            return None
+        return Ending(end.id, end.lease, "fail", _UNSTORABLE)
+
+    def _later(self, held: Held, end: Completion | Ending) -> None:
+        self._holdings.recount(held)
+        self._postponed.append(held)
+
+        def again() -> None:
+            self._postponed.remove(held)
+            self._waiting.append((held, end))
+            self._more.set()
+
+        asyncio.get_running_loop().call_later(_BUSY_SECONDS, again)
+
+    async def _close_claims(self, claims: list[int], pauses: Pauses) -> None:
+        while claims:
             try:
-                await self._link.perform(store.finish([], batch.claims))
-                batch.claims = []
+                await self._link.perform(store.finish([], claims))
+                return
             except Exception:
                 # Only closes empty claims; the outage is told by the link, and trying again costs nothing.
                 await asyncio.sleep(pauses.next())
@@ -165,5 +203,5 @@ class Acker:
             logger.warning("job is no longer ours, its end was refused", extra={"job_id": str(job_id)})
 
 
-def _single(end: Completion | Ending) -> _Batch:
-    return _Batch(done=[end]) if isinstance(end, Completion) else _Batch(other=[end])
+def _single(held: Held, end: Completion | Ending) -> _Batch:
+    return _Batch([held], done=[end]) if isinstance(end, Completion) else _Batch([held], other=[end])

@@ -53,13 +53,32 @@ class Dispatcher:
         """Jobs that were just claimed."""
         many = [Held(job, _context(job)) for job in jobs]
         self._holdings.add(many)
+        for stranger in [held for held in many if not self._knows(held.job)]:
+            many.remove(stranger)
+            self._release(stranger)
         self._slots.admit(many)
         self._start()
+
+    def tidy(self) -> None:
+        """Of what waits for a slot: end what was cancelled or lost, and give back what has waited too long for this
+        worker to get to it soon, since another may have a slot free."""
+        for held in self._slots.take_interrupted():
+            cancelled = Ending(held.job.id, held.job.lease, "cancel", "cancelled on request")
+            self._end(held, None if held.stop is Stop.LOST else cancelled)
+        for held in self._slots.take_overdue():
+            self._release(held)
+        self._start()
+
+    def _knows(self, job: ClaimedJob) -> bool:
+        return job.job_type in self._handlers and self._slots.serves(job.queue)
+
+    def _release(self, held: Held) -> None:
+        self._end(held, Ending(held.job.id, held.job.lease, "release"))
 
     def release_waiting(self) -> None:
         """Give back what has not started: it costs nothing."""
         for held in self._slots.take_waiting():
-            self._end(held, Ending(held.job.id, held.job.lease, "release"))
+            self._release(held)
 
     async def finish(self, seconds: float, hurry: asyncio.Event) -> None:
         """Let running jobs finish, for that long or until told to hurry."""
@@ -69,15 +88,16 @@ class Dispatcher:
             await asyncio.wait((everything, hurried), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             hurried.cancel()
 
-    async def release_running(self, seconds: float) -> None:
-        """Interrupt what still runs, and give it back. A handler that will not be interrupted is left behind."""
+    async def release_running(self, seconds: float) -> int:
+        """Interrupt what still runs, and give it back. How many would not be interrupted and are left behind."""
         for held in list(self._tasks.values()):
             held.interrupt_for(Stop.SHUTDOWN)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
         for held in list(self._tasks.values()):
             if not held.ended:
-                self._end(held, Ending(held.job.id, held.job.lease, "release"))
+                self._release(held)
+        return len(self._tasks)
 
     def _start(self) -> None:
         while (held := self._slots.start_next()) is not None:

@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 from uuid import UUID
@@ -41,6 +41,7 @@ class Held:
     interrupt: Callable[[], object] | None = None
     lingering: asyncio.Future[Any] | None = None
     error_kind: str | None = None
+    admitted: float = field(default_factory=time.monotonic)
 
     @property
     def suspect(self) -> bool:
@@ -121,6 +122,11 @@ class Holdings:
                     del self._left_of_claim[claim]
                     empty.append(claim)
         return empty
+
+    def recount(self, held: Held) -> None:
+        """It has not ended after all: its claim is not empty."""
+        with self._lock:
+            self._left_of_claim[held.job.claim] = self._left_of_claim.get(held.job.claim, 0) + 1
 
     def drop(self, many: Iterable[Held]) -> None:
         """These are acknowledged or lost: they need no lease any more."""

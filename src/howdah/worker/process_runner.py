@@ -58,7 +58,7 @@ class _Child:
         try:
             while (message := pipe.recv())[0] == "report":
                 report: Report = message[1]
-                held.context.put_back(report)
+                held.context.add_report(report)
             outcome = message
         except (EOFError, OSError):
             self.process.join()

@@ -1,9 +1,9 @@
 """The worker's pulse: a thread with a connection of its own, so that a handler which blocks the event loop, or
 every other thread, keeps its job all the same.
 
-About once a second, while jobs are held: first the latest words of all running jobs in one statement, then
-one heartbeat for all of them, whose answer says which were cancelled or lost. Without jobs, only the
-heartbeat, and seldom.
+About once a second, while jobs are held: one heartbeat for all of them, whose answer says which were
+cancelled or lost, then the latest words of all running jobs in one statement. Without jobs, only the
+heartbeat, and seldom. Now and then it asks whether the table knows of jobs that this worker does not.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from uuid import UUID
 
-from howdah.db.faults import is_data_error
+from howdah.db.faults import is_busy, is_data_error
 from howdah.db.link import BlockingLink
 from howdah.db.op import Operation
 from howdah.worker import store
@@ -25,6 +26,8 @@ from howdah.worker.reports import gather
 logger = logging.getLogger("howdah.worker")
 #: Under a second, so that a start, a word or a cancellation is through within one.
 PULSE_SECONDS = 0.8
+#: A reply to a claim that has not come after this long never will; also how often to look.
+RECONCILE_SECONDS = 5.0
 
 
 class Pulse:
@@ -42,12 +45,14 @@ class Pulse:
         self._worker_id = worker_id
         self._holdings = holdings
         self._register = register
+        self._silence = silence
         self._seconds = min(PULSE_SECONDS, silence / 8)
         self._idle_seconds = silence / 6
         self._stop = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name="howdah-pulse", daemon=True)
-        self._last_beat = 0.0
+        self._last_beat = time.monotonic()
+        self._last_reconciled = time.monotonic()
         self._registered = False
 
     def start(self) -> None:
@@ -61,40 +66,24 @@ class Pulse:
 
     def _run(self) -> None:
         while not self._stop.wait(self._seconds):
-            try:
-                self._say_words()
-                self._beat()
-            except Exception as error:
-                # The link tells an outage once; the jobs go on, and the next pulse tries again.
-                self._registered = False
-                logger.debug("pulse failed: %s", type(error).__name__)
+            # The beat first and by itself: whatever keeps words from being written must not cost a job its lease.
+            for act in (self._beat, self._reconcile, self._say_words):
+                try:
+                    act()
+                except Exception as error:
+                    # The link tells an outage once; the jobs go on, and the next pulse tries again.
+                    logger.debug("pulse failed: %s", type(error).__name__)
         self._link.close()
-
-    def _say_words(self) -> None:
-        speaking = self._holdings.begin_writing()
-        try:
-            words = gather(speaking, mark_running=True)
-            try:
-                if words.running or words.events:
-                    accepted = self._link.perform(store.report(words.running, words.events))
-                    for held in speaking:
-                        held.marked = held.marked or held.job.id in accepted
-            except Exception as error:
-                if is_data_error(error):
-                    logger.error("words of running jobs could not be stored: %s", type(error).__name__)
-                else:
-                    words.put_back()
-                raise
-        finally:
-            self._holdings.end_writing(speaking)
 
     def _beat(self) -> None:
         held = self._holdings.all()
         now = time.monotonic()
+        if now - self._last_beat > self._silence:
+            # Unheard for so long, by an outage or because this process was stopped: a rescue may have removed our row.
+            self._registered = False
         if not held and self._registered and now - self._last_beat < self._idle_seconds:
             return
         if not self._registered:
-            # After an outage the row may be gone: a rescue removed it, or the server lost its last moments.
             self._link.perform(self._register())
             self._registered = True
         verdicts = self._link.perform(store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held]))
@@ -102,6 +91,55 @@ class Pulse:
         news = [(h, verdicts.get(h.job.id)) for h in held if verdicts.get(h.job.id) != "held"]
         if news:
             self._loop.call_soon_threadsafe(_deliver, news)
+
+    def _reconcile(self) -> None:
+        now = time.monotonic()
+        if now - self._last_reconciled < RECONCILE_SECONDS:
+            return
+        known = [held.job.id for held in self._holdings.all()]
+        released = self._link.perform(store.reconcile(self._worker_id, known, timedelta(seconds=RECONCILE_SECONDS)))
+        self._last_reconciled = now
+        if released:
+            logger.warning("jobs claimed in a lost reply were released", extra={"count": released})
+
+    def _say_words(self) -> None:
+        speaking = self._holdings.begin_writing()
+        try:
+            try:
+                self._write_words(speaking)
+            except Exception as error:
+                if is_data_error(error):
+                    for held in speaking:
+                        self._write_alone(held)
+                elif is_busy(error):
+                    free = self._link.perform(store.not_locked([held.job.id for held in speaking]))
+                    self._write_words([held for held in speaking if held.job.id in free])
+                else:
+                    raise
+        finally:
+            self._holdings.end_writing(speaking)
+
+    def _write_words(self, speaking: list[Held]) -> None:
+        words = gather(speaking, mark_running=True)
+        if not words.running and not words.events:
+            return
+        try:
+            accepted = self._link.perform(store.report(words.running, words.events))
+        except BaseException:
+            words.put_back()
+            raise
+        for held in speaking:
+            held.marked = held.marked or held.job.id in accepted
+
+    def _write_alone(self, held: Held) -> None:
+        try:
+            self._write_words([held])
+        except Exception as error:
+            if not is_data_error(error):
+                raise
+            held.context.take_report()
+            held.marked = True
+            logger.error("words of a job could not be stored", extra=_about(held.job.id, held.job.job_type))
 
 
 def _deliver(news: list[tuple[Held, str | None]]) -> None:

@@ -37,7 +37,8 @@ def gather(many: Iterable[Held], *, mark_running: bool = False) -> Words:
         if report:
             words.sources.append((held, report))
             words.events += [
-                Happening(job.id, job.lease, name, data, max(0.0, now - at)) for name, data, at in report.events
+                Happening(job.id, job.lease, job.events_count + number, name, data, max(0.0, now - at))
+                for number, name, data, at in report.events
             ]
         told = report.progress is not None or report.stage is not None
         if told or (mark_running and not held.marked):

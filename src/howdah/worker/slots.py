@@ -16,6 +16,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from howdah.worker.held import Held
@@ -26,6 +27,9 @@ LARGEST_BATCH = 1000
 _RATE_WINDOW = 0.05
 FIRST_SUSPICION_SECONDS = 0.1
 SECOND_SUSPICION_SECONDS = 10.0
+#: How long a claimed job may wait here for a slot before it is given back; suspects wait for each other by design.
+PATIENCE = 1.0
+SUSPECT_PATIENCE = 30.0
 
 _Key = tuple[int, float, int]
 
@@ -112,6 +116,33 @@ class Slots:
         pool.finished += 1
         if held.suspect:
             self._suspects_running.remove(held)
+
+    def serves(self, queue: str) -> bool:
+        """Whether this worker has a pool for that queue."""
+        return queue in self._pool_of
+
+    def take_interrupted(self) -> list[Held]:
+        """What was cancelled or lost while it waited."""
+        return self._take(lambda held: held.stop is not None)
+
+    def take_overdue(self) -> list[Held]:
+        """What has waited longer than a worker should keep a job that it does not run. The pool has slowed down: it
+        claims no more in advance until it has shown its new pace."""
+        now = time.monotonic()
+        taken = self._take(lambda held: now - held.admitted > (SUSPECT_PATIENCE if held.suspect else PATIENCE))
+        for held in taken:
+            self._pool_of[held.job.queue].rate = 0.0
+        return taken
+
+    def _take(self, wanted: Callable[[Held], bool]) -> list[Held]:
+        taken: list[Held] = []
+        for pool in self._pools:
+            for line in (pool.waiting, pool.suspects):
+                if any(wanted(held) for _, held in line):
+                    taken += [held for _, held in line if wanted(held)]
+                    line[:] = [entry for entry in line if not wanted(entry[1])]
+                    heapq.heapify(line)
+        return taken
 
     def take_waiting(self) -> list[Held]:
         """Everything that has not started; the pools wait for nothing any more."""

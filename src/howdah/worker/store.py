@@ -28,6 +28,7 @@ class ClaimedJob:
     max_attempts: int
     errors: int
     deaths: int
+    events_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class Happening:
 
     id: UUID
     lease: int
+    seq: int
     name: str
     data: str | None
     age: float
@@ -143,8 +145,20 @@ def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[End
     return [Ended(*row) for row in rows]
 
 
+def not_locked(ids: Sequence[UUID]) -> Operation[set[UUID]]:
+    """Which of these jobs could be written to now without waiting for anybody."""
+    rows = yield Statement("worker/not_locked", {"ids": arrays.ids(ids)})
+    return set(rows[0][0])
+
+
+def reconcile(worker_id: str, known: Sequence[UUID], older: timedelta) -> Operation[int]:
+    """Release what the table says this worker holds and it does not know of; how many."""
+    rows = yield Statement("worker/reconcile", {"worker_id": worker_id, "ids": arrays.ids(known), "older": older})
+    return int(rows[0][0])
+
+
 def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Operation[set[UUID]]:
-    """What running jobs say, each job's events in the order given; the ids whose report was accepted."""
+    """What running jobs say, and their events; the ids whose report was accepted."""
     running = sorted(running, key=_by_id)
     rows = yield Statement(
         "worker/report",
@@ -156,6 +170,7 @@ def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Oper
             "ran": arrays.numbers(r.ran for r in running),
             "event_ids": arrays.ids(e.id for e in events),
             "event_leases": arrays.numbers(e.lease for e in events),
+            "seqs": arrays.numbers(e.seq for e in events),
             "names": arrays.texts(e.name for e in events),
             "data": arrays.texts(e.data for e in events),
             "ages": arrays.numbers(e.age for e in events),

@@ -15,6 +15,8 @@ import platform
 import secrets
 import socket
 from collections.abc import Callable, Coroutine, Mapping
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from howdah.db.catalog import Catalog
@@ -38,6 +40,7 @@ from howdah.worker.slots import Slots, make_pools
 logger = logging.getLogger("howdah.worker")
 _UNWIND_SECONDS = 1.0
 _LAST_ACKS_SECONDS = 10.0
+_TIDY_SECONDS = 0.5
 
 #: A service beside the worker: (a link of its own, seconds of silence, ring) → runs until cancelled.
 Companion = Callable[[Link, float, Callable[[], None]], Coroutine[Any, Any, None]]
@@ -64,6 +67,8 @@ class Worker:
         self._outage = Outage()
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
+        #: Handlers that would not be interrupted when the worker stopped: they run on until the process ends.
+        self.left_behind = 0
         #: Set once the worker has registered itself and asks for work.
         self.ready = asyncio.Event()
 
@@ -88,9 +93,12 @@ class Worker:
         dispatcher.on_free(claimer.freed)
         pulse = self._pulse(holdings)
         pulse.start()
-        acking = asyncio.create_task(acker.run())
-        claiming = asyncio.create_task(self._claim(claimer, claims))
-        background = self._background(claimer)
+        acking = asyncio.create_task(_kept_alive("acknowledging", acker.run))
+        claiming = asyncio.create_task(_kept_alive("claiming", lambda: self._claim(claimer, claims)))
+        background = [
+            *self._background(claimer),
+            asyncio.create_task(_kept_alive("tidying", partial(_tidy, dispatcher))),
+        ]
         try:
             await self._stop.wait()
             logger.info("worker stopping", extra={"worker_id": self.worker_id, "held": len(holdings)})
@@ -101,7 +109,7 @@ class Worker:
                 seconds = self._settings.grace.total_seconds()
                 logger.info("waiting up to %g s for running jobs", seconds, extra={"running": slots.running})
             await dispatcher.finish(self._settings.grace.total_seconds(), self._hurry)
-            await dispatcher.release_running(_UNWIND_SECONDS)
+            self.left_behind = await dispatcher.release_running(_UNWIND_SECONDS)
             await _settled(asyncio.create_task(acker.drained()), _LAST_ACKS_SECONDS)
         finally:
             await _cancelled(acking, claiming, *background)
@@ -137,7 +145,9 @@ class Worker:
             tasks.append(asyncio.create_task(listen(self._link("listener"), claimer.ring)))
         if self._companion is not None:
             silence = self._settings.silence.total_seconds()
-            tasks.append(asyncio.create_task(self._companion(self._link("maintenance"), silence, claimer.ring)))
+            tasks.append(
+                asyncio.create_task(self._companion(self._link("maintenance", optional=True), silence, claimer.ring))
+            )
         return tasks
 
     def _pulse(self, holdings: Holdings) -> Pulse:
@@ -153,14 +163,16 @@ class Worker:
     async def _leave(self, link: Link) -> None:
         try:
             async with asyncio.timeout(2):
+                # What a claim under way may have taken in vain, then the row.
+                await link.perform(store.reconcile(self.worker_id, [], timedelta(0)))
                 await link.perform(store.unregister(self.worker_id))
         except Exception as error:
             # Harmless: the row goes with the next rescue.
             logger.debug("could not sign off: %s", type(error).__name__)
         await link.close()
 
-    def _link(self, role: str) -> Link:
-        return Link(self._url, self._catalog, role, self._outage)
+    def _link(self, role: str, *, optional: bool = False) -> Link:
+        return Link(self._url, self._catalog, role, self._outage, optional=optional)
 
 
 def _served_handlers(handlers: Mapping[str, Handler], settings: WorkerSettings) -> dict[str, Handler]:
@@ -175,6 +187,22 @@ def _served_handlers(handlers: Mapping[str, Handler], settings: WorkerSettings) 
 def _make_id(name: str | None) -> str:
     # Of this incarnation, not of this name or host: a restarted worker must never be taken for its dead predecessor.
     return f"{name or f'{socket.gethostname()[:60]}:{os.getpid()}'}:{secrets.token_hex(4)}"
+
+
+async def _tidy(dispatcher: Dispatcher) -> None:
+    while True:
+        await asyncio.sleep(_TIDY_SECONDS)
+        dispatcher.tidy()
+
+
+async def _kept_alive(what: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run it again should it ever fail: a worker that beats but no longer claims or acknowledges is worse than none."""
+    while True:
+        try:
+            return await run()
+        except Exception:
+            logger.exception("%s failed unexpectedly; starting it again", what)
+            await asyncio.sleep(1)
 
 
 async def _settled(task: asyncio.Task[None], seconds: float) -> None:

@@ -72,7 +72,7 @@ CREATE TABLE howdah.jobs (
     last_error          text,
     queue               text NOT NULL DEFAULT 'default' CHECK (char_length(queue) BETWEEN 1 AND 50),
     run_at              timestamptz,
-    lease               bigint NOT NULL DEFAULT 0,
+    lease               bigint NOT NULL DEFAULT 0 CHECK (lease BETWEEN 0 AND 9000000000000000000),
     errors              int NOT NULL DEFAULT 0,
     deaths              int NOT NULL DEFAULT 0,
     cancel_requested_at timestamptz,
@@ -112,6 +112,8 @@ CREATE TABLE howdah.ready (
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 100000);
 -- Not unique on purpose: a unique index would make a writer wait for another's uncommitted removal of the same row.
 CREATE INDEX ready_order ON howdah.ready (lane, rank, created_at, id);
+-- Without it, a publication FOR ALL TABLES would refuse every claim: tables without a key need an identity to delete by.
+ALTER TABLE howdah.ready REPLICA IDENTITY FULL;
 
 CREATE TABLE howdah.scheduled (
     run_at     timestamptz NOT NULL,
@@ -121,6 +123,7 @@ CREATE TABLE howdah.scheduled (
     created_at timestamptz NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX scheduled_order ON howdah.scheduled (run_at, id);
+ALTER TABLE howdah.scheduled REPLICA IDENTITY FULL;
 
 CREATE TABLE howdah.lanes (
     lane     bigint NOT NULL,
@@ -130,6 +133,7 @@ CREATE TABLE howdah.lanes (
 -- Not unique either: two transactions that each enqueue the first job of a new type must not wait for each other.
 -- Readers use DISTINCT, and maintenance removes what is double.
 CREATE INDEX lanes_lane ON howdah.lanes (lane);
+ALTER TABLE howdah.lanes REPLICA IDENTITY FULL;
 
 CREATE TABLE howdah.pauses (
     kind      text NOT NULL CHECK (kind IN ('queue', 'type')),

@@ -4,7 +4,14 @@
 CREATE FUNCTION howdah.lane_of(p_queue text, p_job_type text) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     -- A hash, so that an enqueue looks nothing up and waits for nobody; char 31 separates the two names.
-    SELECT hashtextextended(p_queue || E'\x1f' || p_job_type, 0)
+    SELECT pg_catalog.hashtextextended(p_queue || E'\x1f' || p_job_type, 0::bigint)
+$$;
+
+CREATE FUNCTION howdah.new_lease(p_old bigint) RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
+    -- Microseconds of the database's clock: it grows on every claim even where a crash took back a claim that had been
+    -- committed without waiting for the disk, so that two claims can never carry the same lease.
+    SELECT greatest(p_old + 1, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 $$;
 
 CREATE FUNCTION howdah.ring() RETURNS void
@@ -100,12 +107,20 @@ BEGIN
     IF OLD.status = 'pending' THEN
         PERFORM howdah.leave_line(OLD);
         IF NEW.status IN ('claimed', 'running') THEN
+            -- Claimed by plain SQL: a lease of its own, so that whoever held the job before is refused from now on.
             PERFORM howdah.note_plain_claim(NEW.worker_id, NEW.id);
+            IF NEW.lease = OLD.lease THEN
+                UPDATE howdah.jobs SET lease = howdah.new_lease(lease) WHERE id = NEW.id;
+            END IF;
         END IF;
     END IF;
     IF NEW.status = 'pending' THEN
         PERFORM howdah.guard_revival(NEW.id);
-        IF NEW.attempts < NEW.max_attempts THEN
+        IF NEW.cancel_requested_at IS NOT NULL THEN
+            -- Put back while its cancellation was under way: it does not run again. (retry_job withdraws the request.)
+            UPDATE howdah.jobs SET status = 'cancelled', completed_at = clock_timestamp(), last_error = 'cancelled on request'
+            WHERE id = NEW.id;
+        ELSIF NEW.attempts < NEW.max_attempts THEN
             PERFORM howdah.join_line(NEW);
         END IF;
     END IF;
@@ -130,12 +145,13 @@ END $$;
 CREATE TRIGGER jobs_inserted AFTER INSERT ON howdah.jobs
     REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION howdah.jobs_inserted();
 
--- Row level, and false on the hot path: a claim changes the lease (and takes its line row itself), a completion touches
--- no pending row.
+-- Row level, and false on the hot path: a claim takes its line row itself and changes the lease with the status, and a
+-- completion touches no pending row.
 CREATE TRIGGER jobs_updated AFTER UPDATE ON howdah.jobs
     FOR EACH ROW
-    WHEN (OLD.lease = NEW.lease AND (OLD.status = 'pending' OR NEW.status = 'pending')
-        AND (OLD.status <> NEW.status OR OLD.priority <> NEW.priority OR OLD.queue <> NEW.queue
+    WHEN ((OLD.status = 'pending' OR NEW.status = 'pending')
+        AND NOT (OLD.status = 'pending' AND NEW.status = 'claimed' AND OLD.lease <> NEW.lease)
+        AND (OLD.status <> NEW.status OR OLD.id <> NEW.id OR OLD.priority <> NEW.priority OR OLD.queue <> NEW.queue
             OR OLD.job_type <> NEW.job_type OR OLD.created_at <> NEW.created_at
             OR OLD.run_at IS DISTINCT FROM NEW.run_at
             OR (OLD.attempts < OLD.max_attempts) <> (NEW.attempts < NEW.max_attempts)))

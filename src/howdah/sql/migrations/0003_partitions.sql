@@ -12,7 +12,7 @@ LANGUAGE sql STABLE AS $$
     SELECT s.suffix, to_timestamp(split_part(s.suffix, '_', 1)::bigint), to_timestamp(split_part(s.suffix, '_', 2)::bigint)
     FROM (SELECT substr(c.relname, length('jobs_') + 1) AS suffix
           FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
-          WHERE i.inhparent = 'howdah.jobs'::regclass AND c.relname ~ '^jobs_\d+_\d+$') AS s
+          WHERE i.inhparent = 'howdah.jobs'::regclass AND c.relname ~ '^jobs_[0-9]+_[0-9]+$') AS s
     ORDER BY 2
 $$;
 

@@ -1,5 +1,7 @@
 -- Writes of a claim. Every one carries the lease; a write with an old lease, or on a job that is no longer held, changes
--- nothing and says so. Callers pass arrays sorted by id: all batch writers lock ledger rows in that order.
+-- nothing and says so. Callers pass arrays sorted by id: all batch writers lock ledger rows in that order. They wait for a
+-- row that somebody else has locked for two seconds at most and then fail whole (lock_not_available): the worker goes on to
+-- single rows, so that one locked job does not hold up the others.
 
 CREATE FUNCTION howdah.refused(p_ids uuid[], p_leases bigint[], p_status text) RETURNS uuid[]
 LANGUAGE sql STABLE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
@@ -13,7 +15,8 @@ $$;
 CREATE FUNCTION howdah.complete_jobs(p_ids uuid[], p_leases bigint[], p_results text[], p_ran double precision[], p_claims bigint[])
 RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
+SET lock_timeout = '2s' AS $$
 DECLARE
     v_count int;
 BEGIN
@@ -55,7 +58,8 @@ CREATE FUNCTION howdah.finish_jobs(
     p_ran double precision[], p_claims bigint[])
 RETURNS TABLE (id uuid, status text, run_in double precision)
 LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
+SET lock_timeout = '2s' AS $$
 DECLARE
     v_max_deaths int := (SELECT s.max_deaths FROM howdah.settings AS s);
 BEGIN
@@ -91,14 +95,23 @@ BEGIN
             j.deaths + 1 < v_max_deaths) AS fate) AS f)
     FROM unnest(p_ids, p_leases, p_outcomes, p_errors, p_delays, p_ran) AS t (id, lease, outcome, error, delay, ran)
     WHERE j.id = t.id AND j.lease = t.lease AND j.status IN ('claimed', 'running')
-    RETURNING j.id, j.status, extract(epoch FROM j.run_at - clock_timestamp())::double precision;
+    RETURNING j.id, j.status,
+        CASE WHEN isfinite(j.run_at) THEN extract(epoch FROM j.run_at - clock_timestamp())::double precision END;
     DELETE FROM howdah.claims AS c WHERE c.claim = ANY (p_claims);
 END $$;
+
+CREATE FUNCTION howdah.not_locked(p_ids uuid[]) RETURNS uuid[]
+LANGUAGE sql VOLATILE SET enable_seqscan = off AS $$
+    -- Those of the jobs that nobody else has locked; they are locked now, until the end of the transaction.
+    SELECT coalesce(array_agg(f.id), '{}')
+    FROM (SELECT j.id FROM howdah.jobs AS j WHERE j.id = ANY (p_ids) FOR UPDATE SKIP LOCKED) AS f
+$$;
 
 CREATE FUNCTION howdah.report_jobs(p_ids uuid[], p_leases bigint[], p_progress int[], p_stages text[], p_ran double precision[])
 RETURNS SETOF uuid
 LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
+SET lock_timeout = '2s' AS $$
 BEGIN
     -- What running jobs have to say, all of a worker's in one statement. A null progress or stage says nothing new.
     -- Progress never goes backwards within a claim (a claim sets it to 0). Returns what was accepted.
@@ -113,27 +126,28 @@ BEGIN
     RETURNING j.id;
 END $$;
 
-CREATE FUNCTION howdah.record_events(p_ids uuid[], p_leases bigint[], p_names text[], p_data text[], p_ages double precision[])
+CREATE FUNCTION howdah.record_events(
+    p_ids uuid[], p_leases bigint[], p_seqs int[], p_names text[], p_data text[], p_ages double precision[])
 RETURNS SETOF uuid
 LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
+SET lock_timeout = '2s' AS $$
 BEGIN
-    -- Events in the order of the arrays, numbered on from events_count. p_ages: seconds since each happened. Returns the
-    -- jobs whose events were kept.
+    -- Events under the numbers that their worker gave them, on from events_count at the claim: repeating a write whose reply
+    -- was lost adds nothing. p_ages: seconds since each happened. Returns the jobs whose events were kept.
     RETURN QUERY
     WITH said AS MATERIALIZED (
-        SELECT t.id, t.lease, t.name, t.data, t.age, row_number() OVER (PARTITION BY t.id ORDER BY t.nth) AS nth,
-            count(*) OVER (PARTITION BY t.id) AS many
-        FROM unnest(p_ids, p_leases, p_names, p_data, p_ages) WITH ORDINALITY AS t (id, lease, name, data, age, nth)
+        SELECT t.* FROM unnest(p_ids, p_leases, p_seqs, p_names, p_data, p_ages) AS t (id, lease, seq, name, data, age)
     ), counted AS (
-        UPDATE howdah.jobs AS j SET events_count = j.events_count + s.many
-        FROM (SELECT DISTINCT ON (said.id) said.id, said.lease, said.many FROM said ORDER BY said.id) AS s
+        UPDATE howdah.jobs AS j SET events_count = greatest(j.events_count, s.highest)
+        FROM (SELECT m.id, m.lease, max(m.seq) AS highest FROM said AS m GROUP BY m.id, m.lease ORDER BY m.id) AS s
         WHERE j.id = s.id AND j.lease = s.lease AND j.status IN ('claimed', 'running')
-        RETURNING j.id, j.attempts, j.events_count - s.many AS before
+        RETURNING j.id, j.attempts
     ), kept AS (
         INSERT INTO howdah.job_events (job_id, seq, at, attempt, name, data)
-        SELECT c.id, c.before + s.nth, clock_timestamp() - make_interval(secs => s.age), c.attempts, s.name, s.data::jsonb
+        SELECT c.id, s.seq, clock_timestamp() - make_interval(secs => s.age), c.attempts, s.name, s.data::jsonb
         FROM counted AS c JOIN said AS s ON s.id = c.id
+        ON CONFLICT DO NOTHING
     )
     SELECT c.id FROM counted AS c;
 END $$;

@@ -33,6 +33,32 @@ LANGUAGE sql VOLATILE AS $$
         job_types = excluded.job_types, info = excluded.info, marks_starts = true
 $$;
 
+CREATE FUNCTION howdah.reconcile_claims(p_worker_id text, p_ids uuid[], p_older interval) RETURNS int
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_ids uuid[];
+    v_leases bigint[];
+    v_count int;
+BEGIN
+    -- Jobs that the table says this worker holds and the worker does not know of: the reply to its claim was lost. They
+    -- have never started here, so they are released at no charge. p_ids: all that the worker knows of. Claims younger than
+    -- p_older are left alone: their reply may be on its way.
+    SELECT array_agg(k.id), array_agg(k.lease) INTO v_ids, v_leases FROM (
+        SELECT j.id, j.lease FROM howdah.jobs AS j
+        WHERE j.id = ANY (ARRAY(
+                SELECT u.i FROM howdah.claims AS c CROSS JOIN unnest(c.job_ids) AS u (i)
+                WHERE c.worker_id = p_worker_id AND c.claimed_at < clock_timestamp() - p_older
+                EXCEPT SELECT unnest(p_ids)))
+            AND j.worker_id = p_worker_id AND j.status IN ('claimed', 'running')
+        ORDER BY j.id FOR UPDATE SKIP LOCKED) AS k;
+    IF v_ids IS NULL THEN
+        RETURN 0;
+    END IF;
+    SELECT count(*) INTO v_count FROM howdah.finish_jobs(
+        v_ids, v_leases, array_fill('release'::text, ARRAY[cardinality(v_ids)]), '{}', '{}', '{}', '{}');
+    RETURN v_count;
+END $$;
+
 CREATE FUNCTION howdah.unregister_worker(p_worker_id text) RETURNS boolean
 LANGUAGE sql VOLATILE AS $$
     -- A worker leaves in peace. False: it still holds jobs; release them first, or a rescue will take them for dead.

@@ -26,7 +26,15 @@ $$;
 
 CREATE FUNCTION howdah.record_event(p_id uuid, p_lease bigint, p_name text, p_data jsonb DEFAULT NULL) RETURNS boolean
 LANGUAGE sql VOLATILE AS $$
-    SELECT EXISTS (SELECT FROM howdah.record_events(ARRAY[p_id], ARRAY[p_lease], ARRAY[p_name], ARRAY[p_data::text], ARRAY[0::double precision]))
+    WITH counted AS (
+        UPDATE howdah.jobs AS j SET events_count = j.events_count + 1
+        WHERE j.id = p_id AND j.lease = p_lease AND j.status IN ('claimed', 'running')
+        RETURNING j.id, j.events_count, j.attempts
+    ), kept AS (
+        INSERT INTO howdah.job_events (job_id, seq, attempt, name, data)
+        SELECT c.id, c.events_count, c.attempts, p_name, p_data FROM counted AS c RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM kept)
 $$;
 
 CREATE FUNCTION howdah.complete_job(p_id uuid, p_lease bigint, p_result jsonb DEFAULT NULL) RETURNS boolean

@@ -3,7 +3,8 @@
 -- Called by: worker/store.py. One row at least: the due time stands alone when nothing was claimed. Nothing here may fail
 -- to be read, or a whole batch would be claimed and unknown: hence data as text and the time as a number.
 SELECT due.seconds, c.claim, (c.job).id, (c.job).lease, (c.job).job_type, (c.job).queue, (c.job).priority,
-    extract(epoch FROM (c.job).created_at)::float8, (c.job).data::text, (c.job).attempts, (c.job).max_attempts, (c.job).errors, (c.job).deaths
+    extract(epoch FROM (c.job).created_at)::float8, (c.job).data::text, (c.job).attempts, (c.job).max_attempts, (c.job).errors, (c.job).deaths,
+    (c.job).events_count
 FROM (SELECT howdah.seconds_to_next_due() AS seconds) AS due
 LEFT JOIN LATERAL howdah.claim_jobs(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
     %(limits)s::int[], %(pools)s::int[]) AS c ON true
