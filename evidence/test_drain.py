@@ -46,7 +46,7 @@ def bare_loop(url: str) -> float:
         begin = time.perf_counter()
         done = 0
         while rows := sql.execute(
-            "SELECT claim, (job).id, (job).lease FROM howdah.claim_jobs('bare', ARRAY['noop'], 500)", binary=True
+            "SELECT claim, id, lease FROM howdah.claim_jobs('bare', ARRAY['noop'], 500)", binary=True
         ).fetchall():
             rows.sort(key=lambda row: row[1].bytes)
             sql.execute(

@@ -55,7 +55,7 @@ def test_a_line_row_that_is_out_of_date_is_thrown_away_not_obeyed(sql: Sql) -> N
     # As a claimer leaves them that died while it waited: surplus, and wrong.
     for row in rows:
         sql.execute("INSERT INTO ready (lane, rank, created_at, id) VALUES (%s, %s, %s, %s)", row)
-    got = sql.execute("SELECT (c.job).id FROM claim_jobs('w', ARRAY['plain'], 10, ARRAY['default']) AS c").fetchall()
+    got = sql.execute("SELECT c.id FROM claim_jobs('w', ARRAY['plain'], 10, ARRAY['default']) AS c").fetchall()
     assert got == [(other,)]
     assert (value(sql, "status", later), value(sql, "status", moved)) == ("pending", "pending")
     assert claim(sql) == [moved]
@@ -92,7 +92,7 @@ def test_a_plain_claim_by_update_fences_off_whoever_held_the_job_before(sql: Sql
 def test_a_time_at_the_end_of_time_stands_in_nobodys_way(sql: Sql, moment: str) -> None:
     endless, plain = insert(sql, run_at=moment), insert(sql)
     got = sql.execute(
-        "SELECT (c.job).id FROM seconds_to_next_due() LEFT JOIN claim_jobs('w', ARRAY['plain'], 9) AS c ON true"
+        "SELECT c.id FROM seconds_to_next_due() LEFT JOIN claim_jobs('w', ARRAY['plain'], 9) AS c ON true"
     )
     assert plain in [row[0] for row in got.fetchall()]
     if moment == "-infinity":
@@ -242,3 +242,20 @@ async def _enqueue(work: Any) -> None:
 
 async def _is(job: Job[Any], status: str) -> bool:
     return (await job.arefresh()).status == status
+
+
+def test_the_workers_claim_and_the_contracts_claim_do_the_same(sql: Sql) -> None:
+    columns = (
+        "status, worker_id, attempts, progress, current_stage, started_at, cancel_requested_at, claimed_at = now()"
+    )
+    seen = []
+    for call in (
+        "SELECT id FROM claim_jobs('w', ARRAY['plain'], 1)",
+        "SELECT id FROM claim_job_batch('w', ARRAY['plain'], 1)",
+    ):
+        job_id = insert(sql, progress=7, current_stage="old", attempts=1, started_at="2024-01-01")
+        with sql.transaction():
+            assert sql.execute(call.encode()).fetchall() == [(job_id,)]
+            seen.append(sql.execute(f"SELECT {columns} FROM jobs WHERE id = %s".encode(), (job_id,)).fetchone())
+            assert value(sql, "lease > 1000000000000000", job_id)
+    assert seen[0] == seen[1] == ("claimed", "w", 2, 0, None, None, None, True)

@@ -2,9 +2,8 @@
 -- Locks: the line rows and ledger rows it takes, skipping those that others hold. Index: ready_order, jobs_pkey.
 -- Called by: worker/store.py. One row at least: the due time stands alone when nothing was claimed. Nothing here may fail
 -- to be read, or a whole batch would be claimed and unknown: hence data as text and the time as a number.
-SELECT due.seconds, c.claim, (c.job).id, (c.job).lease, (c.job).job_type, (c.job).queue, (c.job).priority,
-    extract(epoch FROM (c.job).created_at)::float8, (c.job).data::text, (c.job).attempts, (c.job).max_attempts, (c.job).errors, (c.job).deaths,
-    (c.job).events_count
+SELECT due.seconds, c.claim, c.id, c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
+    c.max_attempts, c.errors, c.deaths, c.events_count
 FROM (SELECT howdah.seconds_to_next_due() AS seconds) AS due
 LEFT JOIN LATERAL howdah.claim_jobs(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
     %(limits)s::int[], %(pools)s::int[]) AS c ON true
