@@ -12,7 +12,7 @@ from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
 from howdah.model.status import Status
 
-#: From this many on COPY is faster than an array; below, one round trip counts more (docs/decisions/0003).
+#: From this many on COPY; below, an array's single round trip. A guess (docs/decisions/0003).
 COPY_FROM = 200
 _ROWS_PER_CHUNK = 5000
 
