@@ -57,6 +57,17 @@ async def nap(seconds: float) -> str:
 def block(seconds: float) -> str:
     time.sleep(seconds)
     return "rested"
+
+
+@app.job()
+async def stubborn(seconds: float) -> str:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            pass
+    return "rested"
 """
 UUID_PATTERN = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 

@@ -48,7 +48,7 @@ def test_a_job_within_the_grace_time_finishes(
     assert "worker stopped worker_id=w1" in worker.log
 
 
-@pytest.mark.parametrize("handler", ["nap", "block"])
+@pytest.mark.parametrize("handler", ["nap", "block", "stubborn"])
 def test_a_job_beyond_the_grace_time_is_released_and_costs_nothing(
     howdah: Shell, sql: psycopg.Connection[Any], status_of: StatusOf, handler: str
 ) -> None:

@@ -109,6 +109,9 @@ def test_a_stopped_worker_that_comes_back_is_refused(
         assert (job.record.current_stage, job.events()) == (None, [])
         assert job.record.lease == leases[job.id]
     assert zombie.process.poll() is None
+    # It has signed on again, with its own promises: a bare heartbeat would have left it with the defaults.
+    query = "SELECT count(*) FROM workers WHERE marks_starts AND silence = '2 seconds'"
+    until(lambda: sql.execute(query).fetchone() == (2,), "the zombie is registered again")
     zombie.stop()
     told = zombie.log.read_text()
     assert told.count("lost to another claim") + told.count("was refused") == ZOMBIES

@@ -7,7 +7,7 @@ from typing import Any
 
 from howdah.model.context import JobContext
 from howdah.model.job_id import new_job_id
-from howdah.worker.held import Held
+from howdah.worker.held import Held, Stop
 from howdah.worker.slots import LARGEST_BATCH, Pool, Slots, make_pools
 from howdah.worker.store import ClaimedJob
 
@@ -140,3 +140,29 @@ def test_what_has_not_started_can_be_given_back() -> None:
     assert set(map(id, which.take_waiting())) == set(map(id, jobs)) - {id(started[0])}
     which.free(started[0])
     assert drain(which) == []
+
+
+def test_what_waits_too_long_is_given_back_and_the_pool_slows_down() -> None:
+    which = slots(default=1)
+    running, fresh, overdue, suspect = held(priority=900), held(), held(), held(deaths=1)
+    which.admit([running, fresh, overdue, suspect])
+    assert drain(which) == [running]
+    pool = which._pools[0]
+    pool.rate = 1000.0
+    overdue.admitted = suspect.admitted = time.monotonic() - 2
+    assert which.take_overdue() == [overdue]
+    assert pool.rate == 0.0
+    suspect.admitted = time.monotonic() - 60
+    assert which.take_overdue() == [suspect]
+    assert which.take_waiting() == [fresh]
+
+
+def test_what_was_cancelled_or_lost_while_it_waited_need_not_wait_for_a_slot() -> None:
+    which = slots(default=1)
+    running, cancelled, lost, other = held(priority=900), held(), held(), held()
+    which.admit([running, cancelled, lost, other])
+    drain(which)
+    cancelled.interrupt_for(Stop.CANCEL)
+    lost.interrupt_for(Stop.LOST)
+    assert set(map(id, which.take_interrupted())) == {id(cancelled), id(lost)}
+    assert which.take_waiting() == [other]
