@@ -3,7 +3,7 @@
 While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood in
 big batches. A finished job is kept, and its lease alive, until the database has taken its end: after an
 outage nothing has to run again. If the values of one job are refused, the batch falls back to single rows,
-so that one bad row never blocks its neighbours.
+so that one bad row never blocks its neighbours; a job that somebody has locked is set aside until it is free.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from howdah.worker.store import Completion, Ending
 
 logger = logging.getLogger("howdah.worker")
 _LARGEST_BATCH = 1000
-#: How long a job that somebody has locked waits for its next try.
-_BUSY_SECONDS = 1.0
+#: How often to ask whether a job that somebody has locked is free again.
+_BUSY_SECONDS = 0.5
 _UNSTORABLE = "its end could not be stored"
 
 
@@ -49,6 +49,7 @@ class Acker:
         self._on_retry = on_retry
         self._journal = Journal()
         self._postponed: list[Held] = []
+        self._waiting_for_locks: set[asyncio.Task[None]] = set()
         self._waiting: list[tuple[Held, Completion | Ending | None]] = []
         self._more = asyncio.Event()
         self._idle = asyncio.Event()
@@ -100,9 +101,11 @@ class Acker:
                 await self._write(batch)
                 break
             except Exception as error:
-                if is_data_error(error) or is_busy(error):
+                if is_data_error(error):
                     await self._write_one_by_one(batch, pauses)
                     return
+                if is_busy(error) and await self._set_locked_aside(batch):
+                    continue
                 # Whatever it is, giving up would leave finished work to be done again: keep trying while we live.
                 pause = pauses.next()
                 if pause > 2:
@@ -115,7 +118,9 @@ class Acker:
         by_id = {held.job.id: held for held in batch.held}
         # The claims are closed with the last statement that ends a job of theirs.
         if batch.done:
-            refused = await self._link.perform(store.complete(batch.done, [] if batch.other else batch.claims))
+            claims = [] if batch.other else batch.claims
+            refused = await self._link.perform(store.complete(batch.done, claims))
+            batch.claims = batch.claims if batch.other else []
             self._count(len(batch.done) - len(refused), refused)
             self._journal.completed([c for c in batch.done if c.id not in refused], by_id)
             batch.done = []
@@ -152,7 +157,6 @@ class Acker:
                     break
                 except Exception as error:
                     if is_busy(error):
-                        # Somebody has locked this one job: the others go on, and this one comes back later.
                         self._later(held, end)
                         still_open.add(held.job.claim)
                         break
@@ -176,16 +180,40 @@ class Acker:
             return None
         return Ending(end.id, end.lease, "fail", _UNSTORABLE)
 
+    async def _set_locked_aside(self, batch: _Batch) -> bool:
+        """Take the jobs that somebody has locked out of the batch: the others go on. Whether there were any."""
+        every: list[Completion | Ending] = [*batch.done, *batch.other]
+        try:
+            free = await self._link.perform(store.not_locked([end.id for end in every]))
+        except Exception as error:
+            logger.debug("could not tell which jobs are locked: %s", type(error).__name__)
+            return False
+        locked = {end.id: end for end in every if end.id not in free}
+        for held in [held for held in batch.held if held.job.id in locked]:
+            self._later(held, locked[held.job.id])
+            batch.held.remove(held)
+            batch.claims = [claim for claim in batch.claims if claim != held.job.claim]
+        batch.done = [end for end in batch.done if end.id not in locked]
+        batch.other = [end for end in batch.other if end.id not in locked]
+        return bool(locked)
+
     def _later(self, held: Held, end: Completion | Ending) -> None:
         self._holdings.recount(held)
         self._postponed.append(held)
+        task = asyncio.create_task(self._when_free(held, end))
+        self._waiting_for_locks.add(task)
+        task.add_done_callback(self._waiting_for_locks.discard)
 
-        def again() -> None:
-            self._postponed.remove(held)
-            self._waiting.append((held, end))
-            self._more.set()
-
-        asyncio.get_running_loop().call_later(_BUSY_SECONDS, again)
+    async def _when_free(self, held: Held, end: Completion | Ending) -> None:
+        free: set[UUID] = set()
+        while held.job.id not in free:
+            await asyncio.sleep(_BUSY_SECONDS)
+            try:
+                free = await self._link.perform(store.not_locked([held.job.id]))
+            except Exception as error:
+                logger.debug("could not tell whether a job is locked: %s", type(error).__name__)
+        self._postponed.remove(held)
+        self.put(held, end)
 
     async def _close_claims(self, claims: list[int], pauses: Pauses) -> None:
         while claims:

@@ -1,7 +1,7 @@
 -- Writes of a claim. Every one carries the lease; a write with an old lease, or on a job that is no longer held, changes
 -- nothing and says so. Callers pass arrays sorted by id: all batch writers lock ledger rows in that order. They wait for a
--- row that somebody else has locked for two seconds at most and then fail whole (lock_not_available): the worker goes on to
--- single rows, so that one locked job does not hold up the others.
+-- row that somebody else has locked for half a second and then fail whole (lock_not_available): the worker then sets the locked
+-- jobs aside, so that they do not hold up the others.
 
 CREATE FUNCTION howdah.refused(p_ids uuid[], p_leases bigint[], p_status text) RETURNS uuid[]
 LANGUAGE sql STABLE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
@@ -16,7 +16,7 @@ CREATE FUNCTION howdah.complete_jobs(p_ids uuid[], p_leases bigint[], p_results 
 RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
-SET lock_timeout = '2s' AS $$
+SET lock_timeout = '500ms' AS $$
 DECLARE
     v_count int;
 BEGIN
@@ -59,7 +59,7 @@ CREATE FUNCTION howdah.finish_jobs(
 RETURNS TABLE (id uuid, status text, run_in double precision)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
-SET lock_timeout = '2s' AS $$
+SET lock_timeout = '500ms' AS $$
 DECLARE
     v_max_deaths int := (SELECT s.max_deaths FROM howdah.settings AS s);
 BEGIN
@@ -111,7 +111,7 @@ CREATE FUNCTION howdah.report_jobs(p_ids uuid[], p_leases bigint[], p_progress i
 RETURNS SETOF uuid
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
-SET lock_timeout = '2s' AS $$
+SET lock_timeout = '500ms' AS $$
 BEGIN
     -- What running jobs have to say, all of a worker's in one statement. A null progress or stage says nothing new.
     -- Progress never goes backwards within a claim (a claim sets it to 0). Returns what was accepted.
@@ -131,7 +131,7 @@ CREATE FUNCTION howdah.record_events(
 RETURNS SETOF uuid
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off
-SET lock_timeout = '2s' AS $$
+SET lock_timeout = '500ms' AS $$
 BEGIN
     -- Events under the numbers that their worker gave them, on from events_count at the claim: repeating a write whose reply
     -- was lost adds nothing. p_ages: seconds since each happened. Returns the jobs whose events were kept.
