@@ -14,6 +14,7 @@ import click
 import psycopg
 import pytest
 
+from howdah import WorkerSettings
 from howdah.cli.db import find_psql
 from howdah.cli.main import main
 from tests.conftest import Database
@@ -155,3 +156,8 @@ def test_every_word_of_the_glossary_is_explained_once() -> None:
     words = re.findall(r"^\*\*(.+?)\*\*", GLOSSARY.read_text(), re.MULTILINE)
     assert len(words) >= 25
     assert words == sorted(set(words), key=str.lower)
+
+
+def test_the_guide_lists_the_settings_of_a_worker_as_they_are() -> None:
+    table = (ROOT / "docs" / "guide.md").read_text().split("| setting | default | |")[1].split("\n\n")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(WorkerSettings.__dataclass_fields__)

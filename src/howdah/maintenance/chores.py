@@ -94,7 +94,7 @@ class Chores:
             async with self._telling(getattr(chore, "__name__", "chore")):
                 await chore()
             # Jitter: workers that started together must not do every chore together.
-            await asyncio.sleep(seconds * random.uniform(0.7, 1.1))  # noqa: S311
+            await asyncio.sleep(seconds * random.uniform(0.7, 1.1))  # noqa: S311 - spreads chores
 
     @asynccontextmanager
     async def _telling(self, what: str) -> AsyncIterator[None]:

@@ -98,7 +98,7 @@ class Claimer:
 
     def _patience(self, poll: float) -> float:
         # Jitter, so that idle workers do not all ask at the same moment; never longer than the polling time.
-        patience = poll * random.uniform(0.7, 1.0)  # noqa: S311
+        patience = poll * random.uniform(0.7, 1.0)  # noqa: S311 - spreads polls
         due, self._due = self._due, None
         # Not shorter: what is due may be held by somebody else, and asking at once would be asking in a circle.
         return patience if due is None else min(patience, max(0.02, due))
