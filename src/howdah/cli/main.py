@@ -13,6 +13,7 @@ from howdah.model.errors import HowdahError, UserError
 
 #: Name → where the command is, and its line in `howdah --help`; a test compares the line with the command's own.
 COMMANDS = {
+    "bench": ("howdah.cli.bench:bench", "Measure how fast the queue is on this server."),
     "cancel": ("howdah.cli.jobs:cancel", "Cancel jobs: at once if they wait, by request if they run."),
     "db": ("howdah.cli.db:db", "Start, stop and look at a private PostgreSQL for development."),
     "demo": ("howdah.cli.demo:demo", "Watch the queue at work: a dozen jobs, two workers, one of them killed."),

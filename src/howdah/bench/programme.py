@@ -1,0 +1,15 @@
+"""Which scenarios there are, in the order in which they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from howdah.bench.outcome import Outcome
+from howdah.bench.scenarios import drain
+from howdah.bench.stage import Stage
+
+SCENARIOS: dict[str, Callable[[Stage], Outcome]] = {
+    "drain": drain.measure,
+}
+#: Without a name: a look at everything that takes seconds.
+TOUR = ("drain",)

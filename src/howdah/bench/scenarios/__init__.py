@@ -1,0 +1,1 @@
+"""The scenarios, one per file: each a function from a stage to an outcome."""

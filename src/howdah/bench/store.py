@@ -1,0 +1,120 @@
+"""What the bench asks of the database, one operation per SQL file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from howdah.bench.counters import Counters
+from howdah.db import arrays
+from howdah.db.op import Operation, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One row of bench/read_server.sql."""
+
+    version: str
+    fsync: str
+    synchronous_commit: str
+    full_page_writes: str
+    shared_buffers: str
+    max_connections: int
+    connections: int
+    backend_pid: int
+    by_socket: bool
+
+
+def set_schema(schema: str, mark: str) -> Operation[None]:
+    """Name the schema that make_schema and drop_schema are about."""
+    yield Statement("bench/set_schema", {"schema": schema, "mark": mark})
+
+
+def find_schema(schema: str) -> Operation[tuple[bool, str | None]]:
+    """Whether it is there, and its comment."""
+    rows = yield Statement("bench/find_schema", {"schema": schema})
+    return bool(rows), rows[0][0] if rows else None
+
+
+def make_schema() -> Operation[None]:
+    """The schema that set_schema named, with the bench's mark."""
+    yield Statement("bench/make_schema")
+
+
+def drop_schema() -> Operation[None]:
+    """Remove it, if it bears the mark."""
+    yield Statement("bench/drop_schema")
+
+
+def lock_schema(schema: str) -> Operation[bool]:
+    """False: another bench is at work there."""
+    rows = yield Statement("bench/lock_schema", {"schema": schema})
+    return bool(rows[0][0])
+
+
+def make_floor() -> Operation[None]:
+    """The floor's tables."""
+    yield Statement("bench/make_floor")
+
+
+def empty() -> Operation[None]:
+    """All tables as new, Howdah's and the floor's."""
+    yield Statement("bench/empty_tables")
+    yield Statement("bench/empty_floor")
+
+
+def floor_fill(first: int, jobs: int, pad: int) -> Operation[None]:
+    """Pending jobs for the floor."""
+    yield Statement("bench/floor_fill", {"first": first, "jobs": jobs, "pad": pad})
+
+
+def floor_settings() -> Operation[None]:
+    """Leave the planner no choice on this connection."""
+    yield Statement("bench/floor_settings")
+
+
+def floor_round(batch: int) -> Operation[int]:
+    """Claim and complete; how many."""
+    rows = yield Statement("bench/floor_claim", {"batch": batch})
+    count, ids, _ = rows[0]
+    if count:
+        yield Statement("bench/floor_complete", {"ids": ids})
+    return int(count)
+
+
+def floor_check() -> Operation[tuple[int, int]]:
+    """How many jobs there are, and how many ran exactly once."""
+    rows = yield Statement("bench/floor_check")
+    return rows[0][0], rows[0][1]
+
+
+def read_counters(schema: str, *, floor: bool) -> Operation[Counters]:
+    """What the server has counted so far."""
+    rows = yield Statement("bench/read_counters", {"schema": schema, "floor": floor})
+    return Counters(*rows[0])
+
+
+def count_unfinished(ids: Sequence[UUID]) -> Operation[int]:
+    """How many of these have not completed."""
+    rows = yield Statement("bench/count_unfinished", {"ids": arrays.ids(ids)})
+    return int(rows[0][0])
+
+
+def check_jobs(first: UUID, last: UUID, job_type: str, priority: int) -> Operation[tuple[int, int, int]]:
+    """All of that range, completed ones, completed at their first attempt."""
+    parameters = {"first": first, "last": last, "job_type": job_type, "priority": priority}
+    rows = yield Statement("bench/check_jobs", parameters)
+    return rows[0][0], rows[0][1], rows[0][2]
+
+
+def count_workers() -> Operation[int]:
+    """How many have registered."""
+    rows = yield Statement("bench/count_workers")
+    return int(rows[0][0])
+
+
+def read_server() -> Operation[Server]:
+    """Which server this is."""
+    rows = yield Statement("bench/read_server")
+    return Server(*rows[0])
