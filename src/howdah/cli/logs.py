@@ -7,6 +7,7 @@ import json
 import logging
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 
 #: What every record has; the rest of its attributes came with `extra`.
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {"message", "asctime", "taskName"}
@@ -53,15 +54,23 @@ def extra_fields(record: logging.LogRecord) -> dict[str, object]:
     return {key: value for key, value in vars(record).items() if key not in _STANDARD}
 
 
-def set_up_logs(log_format: LogFormat, verbose: bool) -> None:
-    """Everything at info and above to stderr; with `verbose`, Howdah's own debug lines too. An app that sets up logging
-    for itself when it is imported comes later, and wins."""
+def set_up_logs(log_format: LogFormat, verbose: bool, worker: int | None = None) -> None:
+    """Everything at info and above to stderr; with `verbose`, Howdah's own debug lines too; every line with the number
+    of the `worker`, where several write to one place. An app that sets up logging for itself when it is imported comes
+    later, and wins."""
     handler = logging.StreamHandler()
+    if worker is not None:
+        handler.addFilter(partial(_with_worker, worker))
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else ConsoleFormatter())
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)
     logging.getLogger("howdah").setLevel(logging.DEBUG if verbose else logging.INFO)
+
+
+def _with_worker(worker: int, record: logging.LogRecord) -> bool:
+    record.worker = worker
+    return True
 
 
 def _short(value: object) -> str:

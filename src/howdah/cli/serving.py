@@ -10,10 +10,13 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Callable
 from functools import partial
 
 from howdah.admin.store import is_read_only
 from howdah.app import Howdah
+from howdah.cli.leash import Leash
+from howdah.cli.readiness import Readiness
 from howdah.model.errors import DatabaseUnavailable
 from howdah.model.worker_settings import WorkerSettings
 from howdah.runtime.backoff import Pauses
@@ -23,41 +26,72 @@ from howdah.worker.worker import Worker
 logger = logging.getLogger("howdah.worker")
 
 
-class Signals:
-    """SIGTERM and SIGINT, given to the worker as soon as there is one."""
+class Stopping:
+    """What ends this process: SIGTERM and SIGINT; for a supervised worker, its supervisor's word or end. Given to the
+    worker as soon as there is one.
 
-    def __init__(self) -> None:
+    The second signal hurries. Not so under a supervisor, which then says so itself: what signals a whole group, as a
+    terminal does, signals the supervisor too, and it has passed that on already.
+    """
+
+    def __init__(self, leash: Leash | None, on_stop: Callable[[], None]) -> None:
         self.came = asyncio.Event()
+        self._leash = leash
+        self._on_stop = on_stop
         self._worker: Worker | None = None
 
     def listen(self) -> None:
-        """Take the signals of this process."""
+        """Take the signals of this process, and the supervisor's words."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._heard, number)
+            asyncio.get_running_loop().add_signal_handler(number, self._signalled, number.name)
+        if self._leash is not None:
+            self._leash.follow(
+                partial(self._stop, "the supervisor"), partial(self._stop_now, "the supervisor"), self._let_loose
+            )
 
     def tell(self, worker: Worker) -> None:
         """Whom to stop."""
         self._worker = worker
 
-    def _heard(self, number: signal.Signals) -> None:
-        again = self.came.is_set()
-        logger.info("%s: %s", number.name, "stopping now" if again else "stopping; once more to stop now")
+    def _signalled(self, name: str) -> None:
+        if not self.came.is_set():
+            self._stop(name)
+        elif self._leash is None:
+            self._stop_now(name)
+
+    def _let_loose(self) -> None:
+        self._leash = None
+        self._stop("the supervisor is gone")
+
+    def _stop(self, why: str) -> None:
+        if self.came.is_set():
+            return
+        logger.info("%s: %s", why, "stopping" if self._leash else "stopping; once more to stop now")
         self.came.set()
+        self._on_stop()
+        if self._worker is not None:
+            self._worker.stop()
+
+    def _stop_now(self, why: str) -> None:
+        self._stop(why)
+        logger.info("%s: stopping now", why)
         if self._worker is not None:
             self._worker.stop()
 
 
-async def serve(app: Howdah, settings: WorkerSettings) -> None:
-    """Work until signalled."""
-    signals = Signals()
-    signals.listen()
-    if not await database_answers(app, signals.came):
+async def serve(app: Howdah, settings: WorkerSettings, reports: Readiness | Leash) -> None:
+    """Work until told to stop, and report when there is a worker that can claim."""
+    stopping = Stopping(reports if isinstance(reports, Leash) else None, reports.stopping)
+    stopping.listen()
+    if not await database_answers(app, stopping.came):
         # Not closed: an attempt may still hang on a host that does not answer, and there is nothing to give back.
         return
     try:
         worker = app.worker(settings)
-        signals.tell(worker)
+        stopping.tell(worker)
+        reporting = asyncio.create_task(report_ready(worker, reports))
         await worker.run()
+        reporting.cancel()
         if worker.left_behind:
             # A handler that swallows its cancellation would keep the event loop, and so this process, for ever. Its job
             # has been released: it must not go on here.
@@ -66,7 +100,14 @@ async def serve(app: Howdah, settings: WorkerSettings) -> None:
             logging.shutdown()
             os._exit(0)
     finally:
+        reports.stopping()
         await app.aclose()
+
+
+async def report_ready(worker: Worker, reports: Readiness | Leash) -> None:
+    """Say so once it is."""
+    await worker.ready.wait()
+    reports.ready(worker.worker_id)
 
 
 def find_database(app: Howdah) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,8 +15,12 @@ from howdah.app import Howdah
 from howdah.cli.app_loading import load_app
 from howdah.cli.database import database_options
 from howdah.cli.durations import duration
+from howdah.cli.leash import Leash
 from howdah.cli.logs import LogFormat, set_up_logs
+from howdah.cli.readiness import Readiness
 from howdah.cli.serving import serve
+from howdah.cli.supervised import Command
+from howdah.cli.supervisor import MOST_PROCESSES, Supervisor
 from howdah.model.errors import OptionError
 from howdah.model.worker_settings import WorkerSettings
 
@@ -32,6 +39,12 @@ DEFAULTS = WorkerSettings()
 @click.option("--listen/--no-listen", default=True, help="Be woken by NOTIFY.  [default: listen]")
 @click.option("--maintenance/--no-maintenance", default=True, help="Do the chores too.  [default: maintenance]")
 @click.option("--name", metavar="NAME", help="A name for people; its id is this and a part of its own.")
+@click.option(
+    "--processes", default="1", metavar="N|auto", show_default=True, help="Worker processes; auto: one a core."
+)
+@click.option(
+    "--ready-file", type=click.Path(path_type=Path), metavar="PATH", help="Is there while jobs can be claimed."
+)
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Log what is only of interest when looking for a fault.")
 def worker(
@@ -47,18 +60,23 @@ def worker(
     listen: bool,
     maintenance: bool,
     name: str | None,
+    processes: str,
+    ready_file: Path | None,
     log_format: str,
     verbose: bool,
-) -> None:
+) -> int:
     """Run the jobs of an app.
 
     APP is package.module:variable, seen from the current directory. Without --queue and --type it serves all that the
     app registers; both may be given more than once.
 
     SIGTERM or Ctrl-C: no new jobs, running ones may finish within the grace time, the rest is given back. A second
-    signal: now.
+    signal: now. With --processes, SIGHUP: fresh processes take over, one after another.
     """
-    set_up_logs(LogFormat(log_format), verbose)
+    command, leash = Command.of_this_process(), Leash.of_this_process()
+    number = leash.number if leash else None
+    set_up_logs(LogFormat(log_format), verbose, number)
+    count = parse_processes(processes)
     settings = WorkerSettings(
         concurrency=concurrency,
         queues=dict(map(parse_queue, queues)),
@@ -67,13 +85,39 @@ def worker(
         grace=grace,
         poll=poll,
         listen=listen,
-        name=name,
+        name=numbered(name, number if leash or count == 1 else count),
         maintenance=maintenance,
     )
     app = load_app(app_name, url, schema)
     check_served(app, settings)
+    if leash is not None:
+        return run(serve(app, settings, leash))
+    readiness = Readiness.of_this_process(ready_file)
+    readiness.begin()
+    if count == 1:
+        return run(serve(app, settings, readiness))
+    return asyncio.run(Supervisor(app, command, count, readiness).run())
+
+
+def run(serving: Coroutine[Any, Any, None]) -> int:
+    """Run a worker on the quickest event loop there is."""
     with asyncio.Runner(loop_factory=find_loop_factory()) as runner:
-        runner.run(serve(app, settings))
+        runner.run(serving)
+    return 0
+
+
+def parse_processes(text: str) -> int:
+    """`4`, or `auto`: as many as this process may use cores."""
+    if text == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_PROCESSES:
+        raise OptionError(f"--processes {text!r}: write a number from 1 to {MOST_PROCESSES}, or auto")
+    return int(text)
+
+
+def numbered(name: str | None, number: int | None) -> str | None:
+    """`web-1.3` for the third of several workers; a worker without a name has its process in its id."""
+    return name if name is None or number is None else f"{name}.{number}"
 
 
 def parse_queue(text: str) -> tuple[str, int | None]:

@@ -11,7 +11,7 @@ from howdah.db.op import Operation, Statement
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """A job taken from a silent worker, and what became of it."""
+    """A job taken from a silent or dead worker, and what became of it."""
 
     job_id: UUID
     status: str
@@ -22,6 +22,11 @@ class Rescued:
 def rescue() -> Operation[list[Rescued]]:
     """Take back what silent workers hold."""
     return [Rescued(*row) for row in (yield Statement("maintenance/rescue"))]
+
+
+def bury(worker_id: str) -> Operation[list[Rescued]]:
+    """Take back what this worker holds: somebody has seen its process end."""
+    return [Rescued(*row) for row in (yield Statement("maintenance/bury", {"worker_id": worker_id}))]
 
 
 def look() -> Operation[None]:
