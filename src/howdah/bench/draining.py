@@ -20,6 +20,8 @@ LOOK_SECONDS = 0.002
 PATIENCE_SECONDS = 60.0
 #: The last jobs are watched closely, all others are checked when these are through.
 TAIL = 2000
+#: Jobs in one enqueue_many where many are to be there.
+CALL = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,8 @@ def drain(stage: Stage, jobs: int) -> Drained:
 def enqueue(stage: Stage, jobs: int, first: int = 0) -> list[UUID]:
     """Jobs numbered from `first`, by enqueue_many."""
     ids: list[UUID] = []
-    step = 50_000
-    for start in range(first, first + jobs, step):
-        stop = min(start + step, first + jobs)
+    for start in range(first, first + jobs, CALL):
+        stop = min(start + CALL, first + jobs)
         made = noop.enqueue_many([arguments(n, stage.settings.payload) for n in range(start, stop)])
         ids.extend(job.id for job in made)
     return ids

@@ -7,15 +7,19 @@ one connection, prepared statements, no Python per job. Commits are as durable a
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from howdah.bench import store
 from howdah.bench.counters import Counters
 from howdah.bench.jobs import padding
 from howdah.bench.outcome import BenchFailed
 from howdah.bench.stage import Stage
+from howdah.db.catalog import Catalog
 from howdah.db.connecting import connect
 from howdah.db.op import perform
+from howdah.model.job_id import new_job_ids
 
 BATCH = 500
 #: Until the server has counted what an ended connection did.
@@ -35,6 +39,19 @@ def fill(stage: Stage, jobs: int) -> None:
     """That many pending jobs for the floor."""
     for first in range(0, jobs, _FILL):
         stage.run(store.floor_fill(first, min(_FILL, jobs - first), padding(stage.settings.payload)))
+
+
+def rendered(first: int, jobs: int, payload: int) -> tuple[list[UUID], str]:
+    """Ids and rows as floor_copy takes them."""
+    ids, pad = new_job_ids(jobs), "x" * padding(payload)
+    rows = [f'{made}\tnoop\t{{"n": {first + n}, "pad": "{pad}"}}\n' for n, made in enumerate(ids)]
+    return ids, "".join(rows)
+
+
+def copy(connection: Any, catalog: Catalog, ids: Sequence[UUID], rows: str) -> None:
+    """Enqueue what was rendered, all or none."""
+    with connection.transaction():
+        perform(connection, catalog, store.floor_copy(ids, rows))
 
 
 def drain_floor(stage: Stage, jobs: int) -> tuple[float, Counters]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from howdah.bench.outcome import Outcome
-from howdah.bench.scenarios import drain
+from howdah.bench.scenarios import drain, enqueue, latency, pinned, sustained
 from howdah.bench.stage import Stage
 
 SCENARIOS: dict[str, Callable[[Stage], Outcome]] = {
     "drain": drain.measure,
+    "sustained": sustained.measure,
+    "latency": latency.measure,
+    "enqueue": enqueue.measure,
+    "pinned": pinned.measure,
 }
 #: Without a name: a look at everything that takes seconds.
-TOUR = ("drain",)
+TOUR = ("drain", "sustained", "latency", "enqueue")

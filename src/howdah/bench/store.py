@@ -69,6 +69,12 @@ def floor_fill(first: int, jobs: int, pad: int) -> Operation[None]:
     yield Statement("bench/floor_fill", {"first": first, "jobs": jobs, "pad": pad})
 
 
+def floor_copy(ids: Sequence[UUID], rows: str) -> Operation[None]:
+    """Many jobs for the floor, rendered as COPY takes them. Call it inside a transaction."""
+    yield Statement("bench/floor_copy", copy=[rows])
+    yield Statement("bench/floor_line_up", {"first": ids[0], "last": ids[-1]})
+
+
 def floor_settings() -> Operation[None]:
     """Leave the planner no choice on this connection."""
     yield Statement("bench/floor_settings")
@@ -108,6 +114,11 @@ def check_jobs(first: UUID, last: UUID, job_type: str, priority: int) -> Operati
     return rows[0][0], rows[0][1], rows[0][2]
 
 
+def check_everything(job_type: str = "noop", priority: int = 100) -> Operation[tuple[int, int, int]]:
+    """The same of all ids there can be."""
+    return (yield from check_jobs(UUID(int=0), UUID(int=2**128 - 1), job_type, priority))
+
+
 def count_workers() -> Operation[int]:
     """How many have registered."""
     rows = yield Statement("bench/count_workers")
@@ -118,3 +129,24 @@ def read_server() -> Operation[Server]:
     """Which server this is."""
     rows = yield Statement("bench/read_server")
     return Server(*rows[0])
+
+
+def hold_settings(*, read_only: bool) -> Operation[None]:
+    """REPEATABLE READ from the next transaction on."""
+    yield Statement("bench/hold_settings", {"read_only": "on" if read_only else "off"})
+
+
+def hold_snapshot() -> Operation[None]:
+    """Take the transaction's snapshot."""
+    yield Statement("bench/hold_snapshot")
+
+
+def hold_xid() -> Operation[None]:
+    """Take a transaction id."""
+    yield Statement("bench/hold_xid")
+
+
+def find_dump(name: str) -> Operation[bool]:
+    """Whether the pg_dump that calls itself so holds its snapshot."""
+    rows = yield Statement("bench/find_dump", {"name": name})
+    return bool(rows[0][0])
