@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from howdah.cli.logs import ConsoleFormatter, JsonFormatter
+from howdah.cli.logs import ConsoleFormatter, JsonFormatter, LogFormat, set_up_logs
 
 
 def make_record(message: str, **extra: object) -> logging.LogRecord:
@@ -45,3 +45,13 @@ def test_a_traceback_is_kept() -> None:
         record.exc_info = sys.exc_info()
     assert "ValueError: seven" in json.loads(JsonFormatter().format(record))["traceback"]
     assert "ValueError: seven" in ConsoleFormatter().format(record)
+
+
+def test_one_of_several_workers_says_which_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    set_up_logs(LogFormat.JSON, False, worker=3)
+    logging.getLogger("elsewhere").warning("oh", extra={"a": 1})
+    assert {"message": "oh", "a": 1, "worker": 3}.items() <= json.loads(capsys.readouterr().err).items()

@@ -197,6 +197,13 @@ def test_url_and_schema_beside_an_app(nowhere: Shell, database: Database) -> Non
         (["--poll", "often"], ["'often' is no duration"]),
         (["--name", "x" * 101], ["name", "101 characters"]),
         (["--log-format", "xml"], ["--log-format"]),
+        (["--processes", "0"], ["--processes '0'", "1 to 1000, or auto"]),
+        (["--processes", "2.5"], ["--processes '2.5'"]),
+        (["--processes", "-1"], ["--processes '-1'"]),
+        (["--processes", "all"], ["--processes 'all'"]),
+        (["--processes", "9", "--name", "x" * 79], ["name", "81 characters"]),
+        (["--processes", "3", "--type", "nonesuch"], ["no job type 'nonesuch'"]),
+        (["--ready-file", "nowhere/ready"], ["--ready-file", "nowhere/ready"]),
     ],
     ids=lambda value: " ".join(value)[:30],
 )
@@ -206,8 +213,15 @@ def test_worker_options(nowhere: Shell, options: list[str], words: list[str]) ->
     nowhere("worker", "jobs:app", *options).must_be_refused(*words)
 
 
-def test_an_app_without_jobs(nowhere: Shell) -> None:
+@pytest.mark.parametrize("processes", [1, 3])
+def test_tables_that_are_missing_are_told_once(howdah: Shell, processes: int) -> None:
+    answer = howdah("worker", "jobs:app", "--schema", "x", "--processes", processes)
+    answer.must_be_refused('no Howdah tables in schema "x"')
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_an_app_without_jobs(nowhere: Shell, processes: int) -> None:
     (nowhere.folder / "empty.py").write_text(
         "from howdah import Howdah\napp = Howdah('postgresql://x@127.0.0.1:1/x')\n"
     )
-    nowhere("worker", "empty:app").must_be_refused("registers no job types")
+    nowhere("worker", "empty:app", "--processes", processes).must_be_refused("registers no job types")

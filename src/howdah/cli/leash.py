@@ -1,7 +1,8 @@
 """What a supervised worker and its supervisor say to each other, and the worker's end of it.
 
 A pair of sockets for each worker; one line per message. The supervisor says `stop` and `now`; the worker says `ready`
-and its id. The kernel says the rest: if the supervisor goes, however it goes, its end closes, and the worker stops.
+with its id, and `left` when it holds nothing more. The kernel says the rest: if the supervisor goes, however it goes,
+its end closes, and the worker stops.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable
 
 #: In a supervised worker's environment: the number of its descriptor and its own number.
 MARK = "HOWDAH_SUPERVISED"
-STOP, NOW, READY = "stop", "now", "ready"
+STOP, NOW, READY, LEFT = "stop", "now", "ready", "left"
 
 
 class Lines:
@@ -86,4 +87,8 @@ class Leash:
         self._lines.send(f"{READY} {worker_id}")
 
     def stopping(self) -> None:
-        """Of no interest: the supervisor sees the end."""
+        """Of no interest: the supervisor asked for it, or sees the end."""
+
+    def stopped(self) -> None:
+        """All that it held is finished or given back; a signal that ends the process now does no harm."""
+        self._lines.send(LEFT)

@@ -59,6 +59,9 @@ class Readiness:
             self._file.unlink(missing_ok=True)
         self._notify("STOPPING=1")
 
+    def stopped(self) -> None:
+        """Of no interest: whoever started this process sees its end."""
+
     def _notify(self, *lines: str) -> None:
         if not self._notify_socket:
             return

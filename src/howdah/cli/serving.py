@@ -92,6 +92,7 @@ async def serve(app: Howdah, settings: WorkerSettings, reports: Readiness | Leas
         reporting = asyncio.create_task(report_ready(worker, reports))
         await worker.run()
         reporting.cancel()
+        reports.stopped()
         if worker.left_behind:
             # A handler that swallows its cancellation would keep the event loop, and so this process, for ever. Its job
             # has been released: it must not go on here.

@@ -1,7 +1,7 @@
 """A worker process as its supervisor sees it.
 
-States: starting → ready (it said so, with its id) → ended. `told`: it was asked to stop, and its
-end is no surprise.
+States: starting → ready (it said so, with its id) → left (it said so: it holds nothing) → ended. `told`: it was asked
+to stop, and its end is no surprise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from howdah.cli.leash import MARK, NOW, READY, STOP, Lines
+from howdah.cli.leash import LEFT, MARK, NOW, READY, STOP, Lines
 from howdah.runtime.threads import ThreadRunner
 
 
@@ -43,6 +43,7 @@ class Supervised:
         self.number = number
         self.worker_id: str | None = None
         self.told = False
+        self._left = False
         self._began = time.monotonic()
         ours, theirs = socket.socketpair()
         try:
@@ -78,8 +79,9 @@ class Supervised:
 
     @property
     def ended_well(self) -> bool:
-        """Whether it left nothing behind: it said so, or it never held anything."""
-        return self.ended.result() == 0 or (self.told and self.worker_id is None)
+        """Whether it left nothing behind: it said so, or it never held anything. How the process ended says less: a
+        signal to the whole group may have met it on its way out."""
+        return self._left or self.ended.result() == 0 or (self.told and self.worker_id is None)
 
     def stop(self) -> None:
         """Ask it to stop gracefully."""
@@ -93,6 +95,9 @@ class Supervised:
     def hurry(self) -> None:
         """Ask it to stop now."""
         self._lines.send(NOW)
+        if self._left:
+            # Something keeps the interpreter from ending.
+            self._process.terminate()
 
     def _hear(self) -> None:
         lines = self._lines.take()
@@ -103,6 +108,7 @@ class Supervised:
             if word == READY and not self.ready.done():
                 self.worker_id = worker_id
                 self.ready.set_result(None)
+            self._left = self._left or word == LEFT
 
     def _close(self, _: asyncio.Future[int]) -> None:
         # What it said last may not have been read yet.

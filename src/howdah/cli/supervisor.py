@@ -118,7 +118,11 @@ class Supervisor:
         self._keep(seat.keep_filled())
 
     def _remove_seat(self) -> None:
-        if not self._stopping.is_set() and len(self._seats) > 1:
+        if self._stopping.is_set():
+            return
+        if len(self._seats) == 1:
+            logger.info("one worker stays; SIGTERM stops it")
+        else:
             number = max(self._seats)
             logger.info("one worker fewer", extra={"worker": number})
             self._seats.pop(number).give_up()
