@@ -107,10 +107,12 @@ def test_a_second_signal_hurries_all(jobs: Howdah, supervise: Start, ledger: Led
 
 
 def test_a_signal_to_the_whole_group_hurries_nobody(jobs: Howdah, supervise: Start, ledger: Ledger) -> None:
-    """As systemd and inits of containers send it: each worker hears of it twice."""
+    """As systemd and inits of containers send it: each worker hears of it twice, in either order."""
     supervisor = supervise().ready()
     job, pid = run(jobs, ledger, 0.8)
     os.killpg(supervisor.process.pid, signal.SIGTERM)
+    supervisor.wait_for("waiting up to 20 s")
+    os.kill(pid, signal.SIGTERM)
     assert supervisor.wait() == 0
     assert counters(job) == ("completed", 1, 0)
     assert job.result == str(pid)
@@ -222,6 +224,17 @@ def test_fresh_workers_that_cannot_start_replace_nobody(supervise: Start, folder
     assert add.enqueue(2, 3).wait(60).result == 5
     supervisor.signal(signal.SIGTERM)
     assert supervisor.wait() == 0
+
+
+def test_stopped_while_a_fresh_one_is_on_its_way(supervise: Start, folder: Path) -> None:
+    supervisor = supervise(app="guarded:app", folder=folder).ready()
+    (folder / "broken").write_text("import time\ntime.sleep(600)")
+    supervisor.signal(signal.SIGHUP)
+    until(lambda: starts(folder) == 4, "the fresh one imports its app")
+    supervisor.signal(signal.SIGTERM)
+    assert supervisor.wait() == 0
+    assert supervisor.all_gone()
+    assert len(supervisor.pids()) == 3
 
 
 def test_workers_that_keep_dying_are_started_ever_more_slowly(supervise: Start, folder: Path) -> None:
