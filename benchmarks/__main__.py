@@ -175,7 +175,7 @@ def describe(options: Options, asked: list[str], postgres: str) -> results.Envir
         kind="environment",
         run=options.run,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        command=" ".join(["python -m benchmarks", *sys.argv[1:]]),
+        command=" ".join(["python -m benchmarks", *(word for word in sys.argv[1:] if "/" not in word)]),
         hardware=environment.hardware(),
         versions=environment.versions(options.systems, postgres),
         postgres=POSTGRES_SETTINGS,

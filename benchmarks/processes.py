@@ -68,7 +68,9 @@ class Child:
 
     def last_words(self) -> str:
         lines = [line.strip() for line in self._log.read_text(errors="replace").splitlines() if line.strip()]
-        return " | ".join(lines[-3:])[-400:] or "it said nothing"
+        said = " | ".join(lines[-3:])[-400:] or "it said nothing"
+        # The report is committed: it has no business with where things lie on this machine.
+        return said.replace(f"{ROOT}/", "").replace(f"{Path.home()}/", "~/")
 
 
 @contextlib.contextmanager
@@ -87,11 +89,11 @@ def finish(peer: Peer, role: str, plan: Plan, seconds: float) -> None:
         child.wait(time.monotonic() + seconds)
 
 
-def wait_until(done: Callable[[], bool], child: Child, deadline: float, what: str) -> None:
+def wait_until(done: Callable[[], bool], child: Child, deadline: float, what: Callable[[], str]) -> None:
     """Poll gently: the machine has few cores, and they belong to what is measured."""
     while not done():
         if child.has_ended():
-            raise Failure(f"{child.role}: ended before {what}; {child.last_words()}")
+            raise Failure(f"{child.role}: ended before {what()}; {child.last_words()}")
         if time.monotonic() > deadline:
-            raise Failure(f"timeout: {what} not reached; {child.last_words()}")
+            raise Failure(f"timeout: {what()} not reached; {child.last_words()}")
         time.sleep(0.004)

@@ -53,7 +53,7 @@ def drain(bench: Bench) -> dict[str, Any]:
     expect_waiting(bench, jobs)
     ran, deadline = Counter(bench.plan.path), bench.deadline()
     with running(bench.peer, "work", bench.plan) as worker:
-        wait_until(lambda: ran.count() >= jobs, worker, deadline, f"{jobs} handler runs (at {ran.count()})")
+        wait_until(lambda: ran.count() >= jobs, worker, deadline, lambda: f"{jobs} handler runs (at {ran.count()})")
         acknowledged = wait_for_acknowledgement(bench, worker, deadline)
     runs = read_tallies(bench.plan.path)
     expect_each_once(runs, jobs)
@@ -61,6 +61,7 @@ def drain(bench: Bench) -> dict[str, Any]:
     end = max(last, acknowledged or last)
     return {
         "jobs": jobs,
+        "batch": bench.plan.batch,
         "per_second": jobs / (end - begin),
         "handlers_per_second": jobs / (last - begin),
         "acknowledged_seen": acknowledged is not None,
@@ -90,6 +91,7 @@ def sustained(bench: Bench) -> dict[str, Any]:
         "flatness": last / first if first else 0.0,
         "seconds": seconds,
         "enqueued": bench.said("flow")["enqueued"],
+        "batch": bench.plan.batch,
     }
 
 
@@ -106,7 +108,7 @@ def latency(bench: Bench) -> dict[str, Any]:
         finish(bench.peer, "pace", plan, bench.timeout)
         asked = read_tallies(plan.path, "asked")
         warm = sum(1 for n in read_tallies(plan.path).numbers if n < 0)
-        wait_until(lambda: ran.count() >= plan.jobs + warm, worker, bench.deadline(), "every job's run")
+        wait_until(lambda: ran.count() >= plan.jobs + warm, worker, bench.deadline(), lambda: "every job's run")
     every = read_tallies(plan.path)
     runs = {n: t for n, t in zip(every.numbers, every.times, strict=True) if n >= 0}
     if sum(1 for n in every.numbers if n >= 0) != plan.jobs or len(runs) != plan.jobs:
@@ -125,7 +127,7 @@ def enqueue(bench: Bench) -> dict[str, Any]:
     finish(bench.peer, "enqueue", bench.plan, bench.timeout)
     said = bench.said("enqueue")
     expect_waiting(bench, int(said["enqueued"]))
-    return said
+    return {**said, "single": bench.plan.single, "jobs": bench.plan.jobs, "batch": bench.plan.batch}
 
 
 SCENARIOS: dict[str, Callable[[Bench], dict[str, Any]]] = {
@@ -184,7 +186,7 @@ def wait_for_acknowledgement(bench: Bench, worker: Child, deadline: float) -> fl
         found = waiting(bench)
         return not found
 
-    wait_until(all_done, worker, deadline, "every acknowledgement")
+    wait_until(all_done, worker, deadline, lambda: "every acknowledgement")
     return None if found is None else looked
 
 
