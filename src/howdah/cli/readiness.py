@@ -27,13 +27,15 @@ class Readiness:
     @classmethod
     def of_this_process(cls, file: Path | None) -> Readiness:
         """With the socket that systemd names, taken out of the environment: it is not for what a job starts."""
-        return cls(file, os.environ.pop("NOTIFY_SOCKET", None))
+        readiness = cls(file.absolute() if file is not None else None, os.environ.pop("NOTIFY_SOCKET", None))
+        readiness.begin()
+        return readiness
 
     def begin(self) -> None:
         """Not ready yet."""
         if self._file is None:
             return
-        if not os.access(self._file.absolute().parent, os.W_OK | os.X_OK) or self._file.is_dir():
+        if not os.access(self._file.parent, os.W_OK | os.X_OK) or self._file.is_dir():
             raise OptionError(f"--ready-file: cannot make {self._file}")
         self._file.unlink(missing_ok=True)
 

@@ -146,7 +146,8 @@ class Supervisor:
         if worker.ended_well:
             return
         if worker.told:
-            self._exit_code = self._exit_code or 1
+            if self._stopping.is_set():
+                self._exit_code = self._exit_code or 1
             how = how_it_ended(worker.ended.result())
             logger.warning("worker %s while stopping", how, extra={"worker": worker.number, "pid": worker.pid})
         if worker.worker_id is not None:

@@ -88,15 +88,12 @@ def worker(
         name=numbered(name, number if leash or count == 1 else count),
         maintenance=maintenance,
     )
+    reports = leash or Readiness.of_this_process(ready_file)
     app = load_app(app_name, url, schema)
     check_served(app, settings)
-    if leash is not None:
-        return run(serve(app, settings, leash))
-    readiness = Readiness.of_this_process(ready_file)
-    readiness.begin()
-    if count == 1:
-        return run(serve(app, settings, readiness))
-    return asyncio.run(Supervisor(app, command, count, readiness).run())
+    if isinstance(reports, Leash) or count == 1:
+        return run(serve(app, settings, reports))
+    return asyncio.run(Supervisor(app, command, count, reports).run())
 
 
 def run(serving: Coroutine[Any, Any, None]) -> int:
