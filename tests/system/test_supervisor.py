@@ -237,6 +237,22 @@ def test_stopped_while_a_fresh_one_is_on_its_way(supervise: Start, folder: Path)
     assert len(supervisor.pids()) == 3
 
 
+def test_workers_that_have_left_but_do_not_end_may_be_killed(supervise: Start, folder: Path, sql: Sql) -> None:
+    (folder / "broken").write_text(
+        "import atexit, time\n"
+        "if len(open('starts').readlines()) > 1:\n"
+        "    atexit.register(lambda: (open('ends', 'a').write('.'), time.sleep(600)))\n"
+    )
+    supervisor = supervise(app="guarded:app", folder=folder).ready()
+    supervisor.signal(signal.SIGTERM)
+    ends = folder / "ends"
+    until(lambda: ends.exists() and len(ends.read_text()) == 2, "both are on their way out")
+    supervisor.signal(signal.SIGTERM)
+    assert supervisor.wait() == 0
+    assert supervisor.all_gone()
+    assert signed_on(sql) == 0
+
+
 def test_workers_that_keep_dying_are_started_ever_more_slowly(supervise: Start, folder: Path) -> None:
     break_for_workers(folder, "os._exit(7)")
     supervisor = supervise(app="guarded:app", folder=folder)

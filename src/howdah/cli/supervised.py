@@ -95,6 +95,7 @@ class Supervised:
     def hurry(self) -> None:
         """Ask it to stop now."""
         self._lines.send(NOW)
+        self._hear()
         if self._left:
             # Something keeps the interpreter from ending.
             self._process.terminate()

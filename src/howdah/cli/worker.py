@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from pathlib import Path
@@ -100,6 +101,10 @@ def run(serving: Coroutine[Any, Any, None]) -> int:
     """Run a worker on the quickest event loop there is."""
     with asyncio.Runner(loop_factory=find_loop_factory()) as runner:
         runner.run(serving)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # The work is done. What may still keep the interpreter from ending, such as a thread of the app's, can be killed;
+        # uvloop leaves a handler behind that does nothing.
+        signal.signal(number, signal.SIG_DFL)
     return 0
 
 
