@@ -89,11 +89,12 @@ def test_started_before_the_database_exists(nowhere: Shell, server: TestServer) 
         server.drop_database(name)
 
 
-def test_signalled_while_nobody_answers(nowhere: Shell) -> None:
+@pytest.mark.parametrize("processes", [1, 2])
+def test_signalled_while_nobody_answers(nowhere: Shell, processes: int) -> None:
     # A port that takes the connection and then says nothing: the attempt itself hangs.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         nowhere.environment["HOWDAH_URL"] = f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x"
-        with nowhere.worker() as worker:
+        with nowhere.worker("--processes", processes) as worker:
             caller, _ = silent.accept()
             began = time.monotonic()
             assert worker.signal_and_wait(signal.SIGTERM) == 0

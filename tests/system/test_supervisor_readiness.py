@@ -44,6 +44,9 @@ def test_ready_and_stopping(tmp_path: Path, database: Database, processes: int) 
             assert heard(systemd) == {"STOPPING": "1"}
             until(lambda: not ready.exists(), "the file is removed")
             assert worker.process.wait(40) == 0
+        systemd.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            systemd.recv(4096)
 
 
 def test_a_database_that_is_away_is_told_once_and_nobody_is_ready(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def test_a_ready_file_left_by_another_is_removed_first(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
     assert file.read_text() == f"{os.getpid()}\n"
     readiness.stopping()
+    readiness.ready("too late")
     readiness.stopping()
     assert not file.exists()
 

@@ -23,6 +23,7 @@ class Readiness:
     def __init__(self, file: Path | None, notify_socket: str | None) -> None:
         self._file = file
         self._notify_socket = notify_socket
+        self._is_over = False
 
     @classmethod
     def of_this_process(cls, file: Path | None) -> Readiness:
@@ -40,7 +41,9 @@ class Readiness:
         self._file.unlink(missing_ok=True)
 
     def ready(self, status: str) -> None:
-        """Jobs can be claimed."""
+        """Jobs can be claimed; said too late, it is not passed on."""
+        if self._is_over:
+            return
         if self._file is not None:
             # Renamed, so that who sees it sees it whole.
             fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
@@ -56,7 +59,10 @@ class Readiness:
         self._notify("RELOADING=1", f"MONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
     def stopping(self) -> None:
-        """No more jobs are claimed."""
+        """No more jobs are claimed, for good."""
+        if self._is_over:
+            return
+        self._is_over = True
         if self._file is not None:
             self._file.unlink(missing_ok=True)
         self._notify("STOPPING=1")

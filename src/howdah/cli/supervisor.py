@@ -56,12 +56,12 @@ class Supervisor:
     async def run(self) -> int:
         """Until signalled and all workers have ended; the exit code."""
         self._listen()
-        try:
-            if await database_answers(self._app, self._stopping):
+        if await database_answers(self._app, self._stopping):
+            try:
                 await self._supervise()
-        finally:
-            self._readiness.stopping()
-            await self._app.aclose()
+            finally:
+                self._readiness.stopping()
+                await self._app.aclose()
         return self._exit_code
 
     async def _supervise(self) -> None:

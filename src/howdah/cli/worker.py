@@ -102,8 +102,8 @@ def run(serving: Coroutine[Any, Any, None]) -> int:
     with asyncio.Runner(loop_factory=find_loop_factory()) as runner:
         runner.run(serving)
     for number in (signal.SIGTERM, signal.SIGINT):
-        # The work is done. What may still keep the interpreter from ending, such as a thread of the app's, can be killed;
-        # uvloop leaves a handler behind that does nothing.
+        # The work is done: should something keep the interpreter from ending, a thread of the app's perhaps, a signal
+        # ends it. uvloop leaves a handler behind that does nothing.
         signal.signal(number, signal.SIG_DFL)
     return 0
 
