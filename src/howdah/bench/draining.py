@@ -89,8 +89,9 @@ def wait_completed(stage: Stage, ids: Sequence[UUID], worker: Child) -> float:
 
 
 def check(stage: Stage, board: Board, ids: Sequence[UUID], times: int = 1) -> list[str]:
-    """What is wrong with jobs each of which should have run once (`times`: over so many waves of the same numbers)."""
-    troubles = uncounted(board, len(ids) // times, times)
+    """What is wrong with jobs each of which should have run once (`times`: it is the so manieth wave of
+    the same numbers)."""
+    troubles = uncounted(board, len(ids), times)
     there, completed, once = stage.run(store.check_jobs(min(ids), max(ids), noop.name, int(noop.options.priority)))
     if (there, completed, once) != (len(ids),) * 3:
         troubles.append(

