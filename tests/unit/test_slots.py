@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from howdah.model.context import JobContext
 from howdah.model.job_id import new_job_id
 from howdah.worker.held import Held, Stop
 from howdah.worker.slots import LARGEST_BATCH, Pool, Slots, make_pools
-from howdah.worker.store import ClaimedJob
+from howdah.worker.store import ClaimedJob, Haul
 
 
 def held(queue: str = "default", priority: int = 100, deaths: int = 0, created_at: float = 0.0) -> Held:
-    job_id = new_job_id()
-    job = ClaimedJob(1, job_id, 1, "t", queue, priority, created_at, "{}", 1, 3, 0, deaths, 0)
-    return Held(job, JobContext(job_id, "t", queue, 1, 3, str))
+    job_id = new_job_id().bytes
+    return Held(ClaimedJob(1, job_id, 1, "t", queue, priority, created_at, "{}", 1, 3, 0, deaths, 0))
+
+
+def haul(*jobs: Held) -> Haul:
+    return Haul([one.job for one in jobs], more=False, due=None, near=None, far=None, looked=0.0)
 
 
 def slots(**queues: int | None) -> Slots:
@@ -61,7 +63,7 @@ def test_demand_is_what_is_free_and_stops_when_nothing_is_left_to_hope_for() -> 
     assert (demand.batch, demand.queues, demand.limits, demand.pools) == (4, ["a", "b"], [3, 1], [0, 1])
     full = held("b")
     which.admit([full])
-    which.answered(demand, [full.job])
+    which.answered(demand, haul(full))
     drain(which)
     # Pool a got nothing, pool b all that it asked for: only b is worth asking for again, and it is full.
     assert which.demand() is None
@@ -69,7 +71,7 @@ def test_demand_is_what_is_free_and_stops_when_nothing_is_left_to_hope_for() -> 
     again = which.demand()
     assert again is not None
     assert "b" in again.queues
-    which.answered(again, [])
+    which.answered(again, haul())
     assert which.demand() is None
     which.stir()
     assert which.demand() is not None

@@ -9,6 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from howdah.db.readable import read_everything
+from howdah.db.wire_arrays import send_arrays
 from howdah.model.errors import OptionError
 
 # A dead peer is noticed within about 15 seconds instead of the system's two hours.
@@ -37,6 +38,7 @@ def connect(url: str, role: str) -> psycopg.Connection[Any]:
     """A blocking connection in autocommit."""
     connection = psycopg.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
     read_everything(connection)
+    send_arrays(connection)
     return connection
 
 
@@ -44,4 +46,5 @@ async def connect_async(url: str, role: str) -> psycopg.AsyncConnection[Any]:
     """An async connection in autocommit."""
     connection = await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
     read_everything(connection)
+    send_arrays(connection)
     return connection

@@ -51,6 +51,8 @@ class HandlerSignature:
         """The arguments to call the handler with, after the context if it takes one."""
         if not isinstance(data, dict):
             raise ArgumentError(f"{self.handler}: the stored arguments are no JSON object")
+        if self._fit_as_they_are(data):
+            return (), data
         named: dict[str, object] = {}
         for name, plain in data.items():
             try:
@@ -64,6 +66,17 @@ class HandlerSignature:
             if name not in named:
                 raise ArgumentError(f"{self.handler}: the stored arguments have no {name!r}")
         return self._by_position(named), named
+
+    def _fit_as_they_are(self, data: dict[str, object]) -> bool:
+        """Whether these can be passed by name without a look at any value: the common case, and the quick one."""
+        if self.positional_only or self.var_positional is not None:
+            return False
+        coders = self.coders
+        for name, plain in data.items():
+            coder = coders.get(name)
+            if coder is None or type(plain) not in coder.exact:
+                return False
+        return all(name in data for name in self.required) if len(data) < len(coders) else True
 
     def _coder_of_extra(self, name: str) -> Coder:
         if self.var_keyword is None or name in self.reserved:

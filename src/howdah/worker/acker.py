@@ -1,7 +1,7 @@
 """Tells the database how claims ended, in batches.
 
-While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood in
-big batches. A finished job is kept, and its lease alive, until the database has taken its end: after an
+While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood, of which
+more is known to come, in big batches. A finished job is kept, and its lease alive, until the database has taken its end: after an
 outage nothing has to run again. If the values of one job are refused, the batch falls back to single rows,
 so that one bad row never blocks its neighbours; a job that somebody has locked is set aside until it is free.
 """
@@ -25,6 +25,9 @@ from howdah.worker.store import Completion, Ending
 
 logger = logging.getLogger("howdah.worker")
 _LARGEST_BATCH = 1000
+#: In a flood, fewer than this wait a moment for company: a statement costs as much as 50 jobs in it.
+_WORTH_WRITING = 500
+_GATHER_SECONDS = 0.004
 #: How often to ask whether a job that somebody has locked is free again.
 _BUSY_SECONDS = 0.5
 _UNSTORABLE = "its end could not be stored"
@@ -43,10 +46,13 @@ class _Batch:
 class Acker:
     """The one writer of ends in this process."""
 
-    def __init__(self, link: Link, holdings: Holdings, on_retry: Callable[[float], None]) -> None:
+    def __init__(
+        self, link: Link, holdings: Holdings, on_retry: Callable[[float], None], expects_more: Callable[[], bool]
+    ) -> None:
         self._link = link
         self._holdings = holdings
         self._on_retry = on_retry
+        self._expects_more = expects_more
         self._journal = Journal()
         self._postponed: list[Held] = []
         self._waiting_for_locks: set[asyncio.Task[None]] = set()
@@ -64,9 +70,10 @@ class Acker:
 
     def put(self, held: Held, end: Completion | Ending | None) -> None:
         """The job has ended so; None: it was lost, and only its claim is to be closed."""
+        if not self._waiting:
+            self._idle.clear()
+            self._more.set()
         self._waiting.append((held, end))
-        self._idle.clear()
-        self._more.set()
 
     async def drained(self) -> None:
         """Wait until everything is written."""
@@ -76,6 +83,8 @@ class Acker:
         """Write batch after batch, until cancelled."""
         while True:
             await self._more.wait()
+            if self._expects_more() and len(self._waiting) < _WORTH_WRITING:
+                await asyncio.sleep(_GATHER_SECONDS)
             batch = self._next_batch()
             await self._write_until_done(batch)
             if not self._waiting:
@@ -86,11 +95,9 @@ class Acker:
     def _next_batch(self) -> _Batch:
         taken, self._waiting = self._waiting[:_LARGEST_BATCH], self._waiting[_LARGEST_BATCH:]
         batch = _Batch([held for held, _ in taken])
-        for _, end in taken:
-            if isinstance(end, Completion):
-                batch.done.append(end)
-            elif end is not None:
-                batch.other.append(end)
+        batch.done = [end for _, end in taken if type(end) is Completion]
+        if len(batch.done) < len(taken):
+            batch.other = [end for _, end in taken if isinstance(end, Ending)]
         batch.claims = self._holdings.empties(batch.held)
         return batch
 
@@ -115,19 +122,19 @@ class Acker:
 
     async def _write(self, batch: _Batch) -> None:
         await self._write_last_words(batch)
-        by_id = {held.job.id: held for held in batch.held}
         # The claims are closed with the last statement that ends a job of theirs.
         if batch.done:
             claims = [] if batch.other else batch.claims
             refused = await self._link.perform(store.complete(batch.done, claims))
             batch.claims = batch.claims if batch.other else []
             self._count(len(batch.done) - len(refused), refused)
-            self._journal.completed([c for c in batch.done if c.id not in refused], by_id)
+            accepted = [c for c in batch.done if c.id not in refused] if refused else batch.done
+            self._journal.completed(accepted, batch.held)
             batch.done = []
         if batch.other or batch.claims:
             ended = await self._link.perform(store.finish(batch.other, batch.claims))
             self._count(len(ended), {e.id for e in batch.other} - {e.id for e in ended})
-            self._journal.ended(batch.other, ended, by_id)
+            self._journal.ended(batch.other, ended, batch.held)
             for end in ended:
                 if end.status == "pending" and end.run_in is not None:
                     self._on_retry(end.run_in)
@@ -135,6 +142,7 @@ class Acker:
 
     async def _write_last_words(self, batch: _Batch) -> None:
         # What the pulse has taken but not yet written comes first: events keep their order, and none comes too late.
+        self._holdings.settle()
         while any(held.being_written for held in batch.held):  # noqa: ASYNC110 - the pulse is a thread, without events
             await asyncio.sleep(0.002)
         words = gather(batch.held)
@@ -172,8 +180,9 @@ class Acker:
 
     def _refit(self, held: Held, end: Completion | Ending, error: Exception) -> Ending | None:
         """What to write instead of what the table cannot hold: at first a plain failure, and after that nothing."""
-        held.context.take_report()
-        about = {"job_id": str(end.id), "error": type(error).__name__}
+        if held.spoken is not None:
+            held.spoken.take_report()
+        about = {"job_id": str(held.job_id), "error": type(error).__name__}
         logger.error("the end of a job could not be stored", extra=about)
         if isinstance(end, Ending) and end.error == _UNSTORABLE:
             # Not even this. Its claim stays open, so that the next reconciliation settles it.
@@ -205,7 +214,7 @@ class Acker:
         task.add_done_callback(self._waiting_for_locks.discard)
 
     async def _when_free(self, held: Held, end: Completion | Ending) -> None:
-        free: set[UUID] = set()
+        free: set[bytes] = set()
         while held.job.id not in free:
             await asyncio.sleep(_BUSY_SECONDS)
             try:
@@ -224,11 +233,11 @@ class Acker:
                 # Only closes empty claims; the outage is told by the link, and trying again costs nothing.
                 await asyncio.sleep(pauses.next())
 
-    def _count(self, accepted: int, refused: set[UUID]) -> None:
+    def _count(self, accepted: int, refused: set[bytes]) -> None:
         self.accepted += accepted
         self.refused += len(refused)
         for job_id in refused:
-            logger.warning("job is no longer ours, its end was refused", extra={"job_id": str(job_id)})
+            logger.warning("job is no longer ours, its end was refused", extra={"job_id": str(UUID(bytes=job_id))})
 
 
 def _single(held: Held, end: Completion | Ending) -> _Batch:

@@ -9,18 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Sequence
 
+from howdah.db.faults import is_busy
 from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.runtime.wakeup import Wakeup
 from howdah.worker import store
+from howdah.worker.marks import Marks
 from howdah.worker.slots import Slots
-from howdah.worker.store import ClaimedJob
+from howdah.worker.store import ClaimedJob, Demand, Haul
 
 logger = logging.getLogger("howdah.worker")
 #: While this many ends wait to be written, claiming more would only add to what an outage holds up.
 _BACKLOG_LIMIT = 5000
+#: How long to claim carefully after somebody was in the way.
+_CAREFUL_SECONDS = 1.0
 
 
 class Claimer:
@@ -42,6 +47,8 @@ class Claimer:
         self._take = take
         self._backlog = backlog
         self._wakeup = Wakeup()
+        self._marks = Marks()
+        self._careful_until = 0.0
         self._rung = False
         self._waits_for_slot = False
         self._stopping = False
@@ -77,14 +84,32 @@ class Claimer:
             # A ring from here on may announce what this claim does not see any more: it counts for the next.
             self._rung = False
             try:
-                jobs, self._due = await self._link.perform(store.claim(self._worker_id, self._job_types, demand))
+                haul = await self._claim(demand)
             except Exception as error:
+                self._marks.forget()
                 logger.debug("claim failed: %s", type(error).__name__)
                 await asyncio.sleep(pauses.next())
                 continue
             pauses.reset()
-            self._take(jobs)
-            self._slots.answered(demand, jobs)
+            self._due = haul.due
+            self._take(haul.jobs)
+            self._slots.answered(demand, haul)
+
+    async def _claim(self, demand: Demand) -> Haul:
+        if time.monotonic() >= self._careful_until:
+            start, marks = self._marks.choose()
+            try:
+                haul = await self._link.perform(store.claim(self._worker_id, self._job_types, demand, marks))
+            except Exception as error:
+                if not is_busy(error):
+                    raise
+                # Somebody has locked a job that is next in line, or a line row is surplus. Nothing was claimed.
+                self._marks.forget()
+                self._careful_until = time.monotonic() + _CAREFUL_SECONDS
+            else:
+                self._marks.learn(start, haul)
+                return haul
+        return await self._link.perform(store.claim_carefully(self._worker_id, self._job_types, demand))
 
     async def _sleep(self, poll: float) -> None:
         self._waits_for_slot = self._slots.hungry

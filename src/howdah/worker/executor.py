@@ -169,6 +169,6 @@ def _delay(handler: Handler, held: Held, error: BaseException) -> timedelta | No
             "retry policy of %s raised %s; using the default",
             handler.name,
             type(broken).__name__,
-            extra={"job_id": str(held.job.id)},
+            extra={"job_id": str(held.job_id)},
         )
         return Backoff()(held.job.errors, error)

@@ -9,14 +9,18 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from howdah.model.context import JobContext
+from howdah.payload.json_text import to_json
 from howdah.worker.store import ClaimedJob
+
+_encode_event = partial(to_json, what="event data")
 
 
 class Stop(Enum):
@@ -27,26 +31,45 @@ class Stop(Enum):
     SHUTDOWN = auto()
 
 
-@dataclass(slots=True, eq=False)
 class Held:
-    """One claimed job in this process."""
+    """One claimed job in this process. What most jobs never set stands in the class, not in each of them."""
 
-    job: ClaimedJob
-    context: JobContext
     started: float | None = None
-    marked: bool = False
-    ended: bool = False
-    being_written: bool = False
+    marked = False
+    ended = False
+    being_written = False
     stop: Stop | None = None
     interrupt: Callable[[], object] | None = None
+    #: Cancels the task that runs it.
+    cancel_task: Callable[[], object] | None = None
     lingering: asyncio.Future[Any] | None = None
     error_kind: str | None = None
-    admitted: float = field(default_factory=time.monotonic)
+    #: The context, if anything has asked for it yet.
+    spoken: JobContext | None = None
+
+    def __init__(self, job: ClaimedJob, admitted: float | None = None) -> None:
+        self.job = job
+        self.admitted = time.monotonic() if admitted is None else admitted
 
     @property
     def suspect(self) -> bool:
         """Whether a worker has died holding it: it may be the reason."""
         return self.job.deaths > 0
+
+    @property
+    def job_id(self) -> UUID:
+        """The id as the rest of the world knows it."""
+        return UUID(bytes=self.job.id)
+
+    @property
+    def context(self) -> JobContext:
+        """What the handler sees of the job; made for the few that ask. On the event loop's thread only."""
+        if self.spoken is None:
+            job = self.job
+            self.spoken = JobContext(
+                self.job_id, job.job_type, job.queue, job.attempts, job.max_attempts, _encode_event
+            )
+        return self.spoken
 
     def ran(self) -> float:
         """Seconds since its handler started."""
@@ -70,19 +93,17 @@ class Holdings:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[UUID, Held] = {}
-        self._left_of_claim: dict[int, int] = {}
+        self._held: dict[bytes, Held] = {}
+        self._left_of_claim: Counter[int] = Counter()
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def add(self, many: Iterable[Held]) -> None:
+    def add(self, many: Sequence[Held]) -> None:
         """Jobs that were just claimed."""
         with self._lock:
-            for held in many:
-                self._held[held.job.id] = held
-                claim = held.job.claim
-                self._left_of_claim[claim] = self._left_of_claim.get(claim, 0) + 1
+            self._held.update({held.job.id: held for held in many})
+            self._left_of_claim.update([held.job.claim for held in many])
 
     def all(self) -> list[Held]:
         """A copy that the caller may walk through."""
@@ -102,22 +123,19 @@ class Holdings:
         for held in many:
             held.being_written = False
 
-    def end(self, held: Held) -> None:
-        """The handler has ended: from now on only the acker speaks for this job."""
+    def settle(self) -> None:
+        """Jobs that had ended when this was called: the pulse takes no more words of them from now on. Those that it was
+        about to take are marked as being written."""
         with self._lock:
-            held.ended = True
-
-    def find(self, job_id: UUID) -> Held | None:
-        """The held job with that id."""
-        return self._held.get(job_id)
+            # begin_writing looks and marks under this lock: it has done both, or it will see that they have ended.
+            pass
 
     def empties(self, ending: Iterable[Held]) -> list[int]:
         """Claims of which nothing is left once these have ended. Each held job may be counted once only."""
         empty = []
         with self._lock:
-            for held in ending:
-                claim = held.job.claim
-                self._left_of_claim[claim] -= 1
+            for claim, count in Counter([held.job.claim for held in ending]).items():
+                self._left_of_claim[claim] -= count
                 if self._left_of_claim[claim] == 0:
                     del self._left_of_claim[claim]
                     empty.append(claim)
@@ -126,7 +144,7 @@ class Holdings:
     def recount(self, held: Held) -> None:
         """It has not ended after all: its claim is not empty."""
         with self._lock:
-            self._left_of_claim[held.job.claim] = self._left_of_claim.get(held.job.claim, 0) + 1
+            self._left_of_claim[held.job.claim] += 1
 
     def drop(self, many: Iterable[Held]) -> None:
         """These are acknowledged or lost: they need no lease any more."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
-from uuid import UUID
+from collections.abc import Iterable, Sequence
 
 from howdah.worker.held import Held
 from howdah.worker.store import Completion, Ended, Ending
@@ -26,25 +25,26 @@ class Journal:
         self._told = 0
         self._untold = 0
 
-    def completed(self, done: Iterable[Completion], held: Mapping[UUID, Held]) -> None:
-        """These were acknowledged as completed."""
-        if not logger.isEnabledFor(logging.INFO):
+    def completed(self, done: Sequence[Completion], held: Iterable[Held]) -> None:
+        """These were acknowledged as completed; among the held ones are theirs."""
+        if not done or not logger.isEnabledFor(logging.INFO):
             return
         self._turn_page()
-        for completion in done:
-            if self._told >= _FEW_PER_SECOND:
-                self._untold += 1
-                continue
-            self._told += 1
-            about = held.get(completion.id)
-            if about is not None:
-                logger.info("job completed", extra={**_about(about), "seconds": round(completion.ran, 3)})
+        few = done[: max(0, _FEW_PER_SECOND - self._told)]
+        self._told += len(few)
+        self._untold += len(done) - len(few)
+        if few:
+            by_id = {one.job.id: one for one in held}
+            for completion in few:
+                about = _about(by_id[completion.id])
+                logger.info("job completed", extra={**about, "seconds": round(completion.ran, 3)})
 
-    def ended(self, endings: Iterable[Ending], ended: Iterable[Ended], held: Mapping[UUID, Held]) -> None:
+    def ended(self, endings: Iterable[Ending], ended: Iterable[Ended], held: Iterable[Held]) -> None:
         """These were acknowledged as ended otherwise."""
         became = {end.id: end for end in ended}
+        by_id = {one.job.id: one for one in held}
         for ending in endings:
-            about, end = held.get(ending.id), became.get(ending.id)
+            about, end = by_id.get(ending.id), became.get(ending.id)
             if about is None or end is None:
                 continue
             extra = {**_about(about), "error": about.error_kind, "seconds": round(about.ran(), 3)}
@@ -68,7 +68,7 @@ class Journal:
 
 def _about(held: Held) -> dict[str, object]:
     job = held.job
-    return {"job_id": str(job.id), "job_type": job.job_type, "attempt": f"{job.attempts}/{job.max_attempts}"}
+    return {"job_id": str(held.job_id), "job_type": job.job_type, "attempt": f"{job.attempts}/{job.max_attempts}"}
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -43,6 +43,8 @@ class _Child:
     def begin(self, task: Task, held: Held) -> asyncio.Future[tuple[Any, ...]]:
         """Hand it a task; the future holds its answer, or ChildDied."""
         self._held = held
+        # Made here: the thread that reads the child's reports may only use it.
+        _ = held.context
         self._answer = asyncio.get_running_loop().create_future()
         thread = threading.Thread(target=self._read, args=(self._pipe, held, self._answer), daemon=True)
         try:
@@ -97,7 +99,7 @@ class ProcessRunner:
             handler.function.__module__,
             handler.function.__qualname__,
             job.data,
-            job.id,
+            held.job_id,
             job.job_type,
             job.queue,
             job.attempts,

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 from howdah.db.faults import is_busy, is_data_error
 from howdah.db.link import BlockingLink
@@ -137,19 +136,20 @@ class Pulse:
         except Exception as error:
             if not is_data_error(error):
                 raise
-            held.context.take_report()
+            if held.spoken is not None:
+                held.spoken.take_report()
             held.marked = True
-            logger.error("words of a job could not be stored", extra=_about(held.job.id, held.job.job_type))
+            logger.error("words of a job could not be stored", extra=_about(held))
 
 
 def _deliver(news: list[tuple[Held, str | None]]) -> None:
     for held, verdict in news:
         if verdict == "lost" and not held.ended and held.stop is not Stop.LOST:
-            logger.warning("job was lost to another claim", extra=_about(held.job.id, held.job.job_type))
+            logger.warning("job was lost to another claim", extra=_about(held))
             held.interrupt_for(Stop.LOST)
         elif verdict == "cancel" and held.stop is None:
             held.interrupt_for(Stop.CANCEL)
 
 
-def _about(job_id: UUID, job_type: str) -> dict[str, str]:
-    return {"job_id": str(job_id), "job_type": job_type}
+def _about(held: Held) -> dict[str, str]:
+    return {"job_id": str(held.job_id), "job_type": held.job.job_type}

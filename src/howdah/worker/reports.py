@@ -30,9 +30,9 @@ def gather(many: Iterable[Held], *, mark_running: bool = False) -> Words:
     words = Words()
     now = time.monotonic()
     for held in many:
-        if held.started is None:
+        if held.started is None or (held.spoken is None and (held.marked or not mark_running)):
             continue
-        report = held.context.take_report()
+        report = Report() if held.spoken is None else held.spoken.take_report()
         job = held.job
         if report:
             words.sources.append((held, report))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import timedelta
 from typing import Any
 
 from howdah.model.handler import Handler
@@ -19,28 +20,27 @@ class LoopRunner:
 
     async def run(self, handler: Handler, held: Held, arguments: _Arguments) -> str | None:
         """Await the handler, within its timeout."""
-        task = asyncio.current_task()
-        assert task is not None, "jobs run in tasks"
-        held.interrupt = task.cancel
+        held.interrupt = held.cancel_task
         if held.stop is not None:
             raise asyncio.CancelledError
         held.started = time.monotonic()
         try:
-            value = await self._within_timeout(handler, _call(handler, held, arguments))
+            if handler.timeout is None:
+                value = await _call(handler, held, arguments)
+            else:
+                value = await self._within_timeout(handler.timeout, _call(handler, held, arguments))
         finally:
             held.interrupt = None
-        return result_text(handler.name, value)
+        return None if value is None else result_text(handler.name, value)
 
-    async def _within_timeout(self, handler: Handler, awaitable: Any) -> Any:
-        if handler.timeout is None:
-            return await awaitable
-        limit = asyncio.timeout(handler.timeout.total_seconds())
+    async def _within_timeout(self, timeout: timedelta, awaitable: Any) -> Any:
+        limit = asyncio.timeout(timeout.total_seconds())
         try:
             async with limit:
                 return await awaitable
         except TimeoutError as error:
             if limit.expired():
-                raise TimedOut(handler.timeout) from error
+                raise TimedOut(timeout) from error
             raise
 
 
@@ -58,6 +58,9 @@ class ThreadedRunner:
         if held.stop is not None:
             raise asyncio.CancelledError
         held.started = time.monotonic()
+        if handler.signature.takes_context:
+            # Made here: the thread may only use it.
+            _ = held.context
         future = self._threads.submit(lambda: result_text(handler.name, _call(handler, held, arguments)))
         timeout = None if handler.timeout is None else handler.timeout.total_seconds()
         await asyncio.wait((future, left), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)

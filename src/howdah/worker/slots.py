@@ -13,14 +13,13 @@ again, and the few that crashed twice are told apart.
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from howdah.worker.held import Held
-from howdah.worker.store import ClaimedJob, Demand
+from howdah.worker.store import Demand, Haul
 
 PREFETCH_SECONDS = 0.05
 LARGEST_BATCH = 1000
@@ -31,7 +30,9 @@ SECOND_SUSPICION_SECONDS = 10.0
 PATIENCE = 1.0
 SUSPECT_PATIENCE = 30.0
 
-_Key = tuple[int, float, int]
+_Key = tuple[int, float, bytes]
+#: What waits, worst first, so that the best is popped from the end.
+_Line = list[tuple[_Key, Held]]
 
 
 @dataclass(slots=True)
@@ -41,8 +42,8 @@ class Pool:
     queues: list[str]
     limit: int
     running: int = 0
-    waiting: list[tuple[_Key, Held]] = field(default_factory=list)
-    suspects: list[tuple[_Key, Held]] = field(default_factory=list)
+    waiting: _Line = field(default_factory=list)
+    suspects: _Line = field(default_factory=list)
     #: Whether there may be something to claim for it: the bell rang, or the last claim gave all that was asked for.
     hungry: bool = True
     asked: int = 0
@@ -80,30 +81,56 @@ class Slots:
         self._pools = pools
         self._pool_of = {queue: pool for pool in pools for queue in pool.queues}
         self._suspects_running: list[Held] = []
+        #: Most workers have one pool, and then the best is simply its first.
+        self._only = pools[0] if len(pools) == 1 else None
 
     @property
     def running(self) -> int:
         """Slots in use."""
         return sum(pool.running for pool in self._pools)
 
+    @property
+    def buffered(self) -> bool:
+        """Whether jobs wait here that will be through in a moment."""
+        return any(len(pool.waiting) > 0 and pool.rate > 0 for pool in self._pools)
+
     def admit(self, many: list[Held]) -> None:
         """Jobs that were just claimed wait here for a slot."""
+        grown: dict[int, _Line] = {}
         for held in many:
-            self._wait(held)
+            job = held.job
+            pool = self._pool_of[job.queue]
+            line = pool.suspects if job.deaths else pool.waiting
+            line.append(((-job.priority, job.created_at, job.id), held))
+            grown[id(line)] = line
+        for line in grown.values():
+            # Two runs, what waited and what came: sorting merges them.
+            line.sort(reverse=True)
+
+    @property
+    def startable(self) -> bool:
+        """Whether something waits and has a slot. A suspect may still have to wait for another."""
+        return any(pool.running < pool.limit and (pool.waiting or pool.suspects) for pool in self._pools)
 
     def start_next(self) -> Held | None:
         """The best job that may start now; its slot is taken."""
-        best: tuple[_Key, Pool, list[tuple[_Key, Held]]] | None = None
+        only = self._only
+        if only is not None and not only.suspects:
+            if not only.waiting or only.running >= only.limit:
+                return None
+            only.running += 1
+            return only.waiting.pop()[1]
+        best: tuple[_Key, Pool, _Line] | None = None
         for pool in self._pools:
             if pool.running >= pool.limit:
                 continue
             for line in (pool.waiting, pool.suspects):
-                if line and (best is None or line[0][0] < best[0]) and self._may_start(line[0][1]):
-                    best = (line[0][0], pool, line)
+                if line and (best is None or line[-1][0] < best[0]) and self._may_start(line[-1][1]):
+                    best = (line[-1][0], pool, line)
         if best is None:
             return None
         _, pool, line = best
-        held = heapq.heappop(line)[1]
+        held = line.pop()[1]
         pool.running += 1
         if held.suspect:
             self._suspects_running.append(held)
@@ -114,7 +141,7 @@ class Slots:
         pool = self._pool_of[held.job.queue]
         pool.running -= 1
         pool.finished += 1
-        if held.suspect:
+        if held.job.deaths:
             self._suspects_running.remove(held)
 
     def serves(self, queue: str) -> bool:
@@ -141,7 +168,6 @@ class Slots:
                 if any(wanted(held) for _, held in line):
                     taken += [held for _, held in line if wanted(held)]
                     line[:] = [entry for entry in line if not wanted(entry[1])]
-                    heapq.heapify(line)
         return taken
 
     def take_waiting(self) -> list[Held]:
@@ -168,11 +194,14 @@ class Slots:
         for pool in self._pools:
             pool.hungry = True
 
-    def answered(self, demand: Demand, jobs: list[ClaimedJob]) -> None:
+    def answered(self, demand: Demand, haul: Haul) -> None:
         """A claim came back: pools that got less than they asked for have no more to ask until stirred."""
-        got = Counter(id(self._pool_of[job.queue]) for job in jobs)
+        if self._only is not None:
+            self._only.hungry = haul.more
+            return
+        got = Counter(id(self._pool_of[job.queue]) for job in haul.jobs)
         for pool in {id(self._pool_of[queue]): self._pool_of[queue] for queue in demand.queues}.values():
-            pool.hungry = len(jobs) >= demand.batch or got[id(pool)] >= pool.asked
+            pool.hungry = haul.more or got[id(pool)] >= pool.asked
 
     def demand(self) -> Demand | None:
         """What to claim now, or None when every pool has enough or nothing to hope for."""
@@ -198,12 +227,6 @@ class Slots:
         if not held.suspect:
             return True
         return all(running.ran() >= _apart(held, running) for running in self._suspects_running)
-
-    def _wait(self, held: Held) -> None:
-        job = held.job
-        key = (-job.priority, job.created_at, job.id.int)
-        pool = self._pool_of[job.queue]
-        heapq.heappush(pool.suspects if held.suspect else pool.waiting, (key, held))
 
 
 def _apart(one: Held, other: Held) -> float:

@@ -6,18 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from howdah.db import arrays
+from howdah.db import wire_arrays as arrays
 from howdah.db.op import Operation, Statement
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedJob:
-    """What a worker needs of a job that it has claimed. Fields in the order of worker/claim.sql."""
+class ClaimedJob(NamedTuple):
+    """What a worker needs of a job that it has claimed. Fields in the order of worker/claim.sql; a tuple, because that is
+    what the driver makes of a row. An id is its 16 bytes here: a UUID object costs more than all the rest of the row."""
 
     claim: int
-    id: UUID
+    id: bytes
     lease: int
     job_type: str
     queue: str
@@ -41,11 +42,10 @@ class Demand:
     pools: list[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """A job that its handler finished; `result` is JSON text."""
 
-    id: UUID
+    id: bytes
     lease: int
     result: str | None
     ran: float
@@ -55,7 +55,7 @@ class Completion:
 class Ending:
     """A claim that ends otherwise; `outcome` is one of finish_jobs' words."""
 
-    id: UUID
+    id: bytes
     lease: int
     outcome: str
     error: str | None = None
@@ -67,7 +67,7 @@ class Ending:
 class Running:
     """What a running job has to say."""
 
-    id: UUID
+    id: bytes
     lease: int
     progress: int | None
     stage: str | None
@@ -78,7 +78,7 @@ class Running:
 class Happening:
     """An event that a job published `age` seconds ago."""
 
-    id: UUID
+    id: bytes
     lease: int
     seq: int
     name: str
@@ -90,38 +90,64 @@ class Happening:
 class Ended:
     """What became of a claim that was accepted as ended."""
 
-    id: UUID
+    id: bytes
     status: str
     run_in: float | None
 
 
-def claim(worker_id: str, job_types: Sequence[str], demand: Demand) -> Operation[tuple[list[ClaimedJob], float | None]]:
-    """Jobs to run, best first, and the seconds until something scheduled is due."""
-    rows = yield Statement(
-        "worker/claim",
-        {
-            "worker_id": worker_id,
-            "job_types": list(job_types),
-            "batch": demand.batch,
-            "queues": demand.queues,
-            "limits": demand.limits,
-            "pools": demand.pools,
-        },
-    )
-    return [ClaimedJob(*row[1:]) for row in rows if row[1] is not None], rows[0][0]
+class Haul(NamedTuple):
+    """What a claim brought: the jobs, in no order; whether there may be more where they came from; the seconds until
+    something scheduled is due; and, of a claim from marks, its new marks and how long it looked for the first rows."""
+
+    jobs: list[ClaimedJob]
+    more: bool
+    due: float | None
+    near: str | None
+    far: str | None
+    looked: float
 
 
-def complete(done: Sequence[Completion], claims: Sequence[int]) -> Operation[set[UUID]]:
+def claim(worker_id: str, job_types: Sequence[str], demand: Demand, marks: str | None) -> Operation[Haul]:
+    """Jobs to run, of the best there are behind the marks."""
+    rows = yield Statement("worker/claim", {**_claim_parameters(worker_id, job_types, demand), "marks": marks})
+    about = rows.pop(0)
+    took = about[8] if about[8] is not None else len(rows)
+    return Haul(list(map(_make_claimed, rows)), took >= demand.batch, about[6], about[13], about[14], about[15] or 0.0)
+
+
+def claim_carefully(worker_id: str, job_types: Sequence[str], demand: Demand) -> Operation[Haul]:
+    """Jobs to run, of the best there are; waits for nobody, whatever is locked."""
+    rows = yield Statement("worker/claim_carefully", _claim_parameters(worker_id, job_types, demand))
+    jobs = [ClaimedJob(*row[1:]) for row in rows if row[1] is not None]
+    return Haul(jobs, len(jobs) >= demand.batch, rows[0][0], None, None, 0.0)
+
+
+def _claim_parameters(worker_id: str, job_types: Sequence[str], demand: Demand) -> dict[str, object]:
+    return {
+        "worker_id": worker_id,
+        "job_types": list(job_types),
+        "batch": demand.batch,
+        "queues": demand.queues,
+        "limits": demand.limits,
+        "pools": demand.pools,
+    }
+
+
+def _make_claimed(row: tuple[Any, ...]) -> ClaimedJob:
+    return ClaimedJob._make(row[:13])
+
+
+def complete(done: Sequence[Completion], claims: Sequence[int]) -> Operation[set[bytes]]:
     """Acknowledge completions; the ids that were refused."""
-    done = sorted(done, key=_by_id)
+    ids, leases, results, ran = zip(*sorted(done, key=itemgetter(0)), strict=True)
     rows = yield Statement(
         "worker/complete",
         {
-            "ids": arrays.ids(c.id for c in done),
-            "leases": arrays.numbers(c.lease for c in done),
-            "results": arrays.texts(c.result for c in done),
-            "ran": arrays.numbers(c.ran for c in done),
-            "claims": arrays.numbers(claims),
+            "ids": arrays.ids(ids),
+            "leases": arrays.whole_numbers(leases),
+            "results": None if results.count(None) == len(results) else arrays.texts(results),
+            "ran": arrays.numbers(ran),
+            "claims": arrays.whole_numbers(claims) if claims else None,
         },
     )
     return set(rows[0][0])
@@ -133,57 +159,61 @@ def finish(ended: Sequence[Ending], claims: Sequence[int]) -> Operation[list[End
     rows = yield Statement(
         "worker/finish",
         {
-            "ids": arrays.ids(e.id for e in ended),
-            "leases": arrays.numbers(e.lease for e in ended),
-            "outcomes": arrays.texts(e.outcome for e in ended),
-            "errors": arrays.texts(e.error for e in ended),
-            "delays": arrays.numbers(e.delay for e in ended),
-            "ran": arrays.numbers(e.ran for e in ended),
-            "claims": arrays.numbers(claims),
+            "ids": arrays.ids([e.id for e in ended]),
+            "leases": arrays.whole_numbers([e.lease for e in ended]),
+            "outcomes": arrays.texts([e.outcome for e in ended]),
+            "errors": arrays.texts([e.error for e in ended]),
+            "delays": arrays.numbers([e.delay for e in ended]),
+            "ran": arrays.numbers([e.ran for e in ended]),
+            "claims": arrays.whole_numbers(claims),
         },
     )
     return [Ended(*row) for row in rows]
 
 
-def not_locked(ids: Sequence[UUID]) -> Operation[set[UUID]]:
+def not_locked(ids: Sequence[bytes]) -> Operation[set[bytes]]:
     """Which of these jobs could be written to now without waiting for anybody."""
     rows = yield Statement("worker/not_locked", {"ids": arrays.ids(ids)})
     return set(rows[0][0])
 
 
-def reconcile(worker_id: str, known: Sequence[UUID], older: timedelta) -> Operation[int]:
+def reconcile(worker_id: str, known: Sequence[bytes], older: timedelta) -> Operation[int]:
     """Release what the table says this worker holds and it does not know of; how many."""
     rows = yield Statement("worker/reconcile", {"worker_id": worker_id, "ids": arrays.ids(known), "older": older})
     return int(rows[0][0])
 
 
-def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Operation[set[UUID]]:
+def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Operation[set[bytes]]:
     """What running jobs say, and their events; the ids whose report was accepted."""
     running = sorted(running, key=_by_id)
     rows = yield Statement(
         "worker/report",
         {
-            "ids": arrays.ids(r.id for r in running),
-            "leases": arrays.numbers(r.lease for r in running),
-            "progress": arrays.numbers(r.progress for r in running),
-            "stages": arrays.texts(r.stage for r in running),
-            "ran": arrays.numbers(r.ran for r in running),
-            "event_ids": arrays.ids(e.id for e in events),
-            "event_leases": arrays.numbers(e.lease for e in events),
-            "seqs": arrays.numbers(e.seq for e in events),
-            "names": arrays.texts(e.name for e in events),
-            "data": arrays.texts(e.data for e in events),
-            "ages": arrays.numbers(e.age for e in events),
+            "ids": arrays.ids([r.id for r in running]),
+            "leases": arrays.whole_numbers([r.lease for r in running]),
+            "progress": arrays.whole_numbers([r.progress for r in running]),
+            "stages": arrays.texts([r.stage for r in running]),
+            "ran": arrays.numbers([r.ran for r in running]),
+            "event_ids": arrays.ids([e.id for e in events]),
+            "event_leases": arrays.whole_numbers([e.lease for e in events]),
+            "seqs": arrays.whole_numbers([e.seq for e in events]),
+            "names": arrays.texts([e.name for e in events]),
+            "data": arrays.texts([e.data for e in events]),
+            "ages": arrays.numbers([e.age for e in events]),
         },
     )
     return set(rows[0][0])
 
 
-def heartbeat(worker_id: str, held: Sequence[tuple[UUID, int]]) -> Operation[dict[UUID, str]]:
+def heartbeat(worker_id: str, held: Sequence[tuple[bytes, int]]) -> Operation[dict[bytes, str]]:
     """This worker lives; for each of its jobs 'held', 'cancel' or 'lost'."""
     rows = yield Statement(
         "worker/heartbeat",
-        {"worker_id": worker_id, "ids": arrays.ids(h[0] for h in held), "leases": arrays.numbers(h[1] for h in held)},
+        {
+            "worker_id": worker_id,
+            "ids": arrays.ids([h[0] for h in held]),
+            "leases": arrays.whole_numbers([h[1] for h in held]),
+        },
     )
     return {row[0]: row[1] for row in rows}
 
@@ -209,5 +239,5 @@ def unregister(worker_id: str) -> Operation[None]:
     yield Statement("worker/unregister", {"worker_id": worker_id})
 
 
-def _by_id(item: Completion | Ending | Running) -> bytes:
-    return item.id.bytes
+def _by_id(item: Ending | Running) -> bytes:
+    return item.id

@@ -87,7 +87,12 @@ class Worker:
         executor = Executor(
             self._handlers, {Mode.LOOP: LoopRunner(), Mode.THREAD: ThreadedRunner(), Mode.PROCESS: processes}
         )
-        acker = Acker(acks, holdings, on_retry=lambda seconds: claimer.due_in(seconds))  # noqa: PLW0108 - claimer is made below
+        acker = Acker(
+            acks,
+            holdings,
+            on_retry=lambda seconds: claimer.due_in(seconds),  # noqa: PLW0108 - claimer is made below
+            expects_more=lambda: slots.buffered,
+        )
         dispatcher = Dispatcher(self._handlers, executor, slots, holdings, acker, acks)
         claimer = Claimer(claims, self.worker_id, list(self._handlers), slots, dispatcher.take, lambda: acker.backlog)
         dispatcher.on_free(claimer.freed)

@@ -1,0 +1,256 @@
+-- The claim of Howdah's own workers. As claim_jobs (0004), in the same strict order, but from marks (0008), and it does not
+-- lock ledger rows before it updates them: where another transaction holds one of them, or a line row turns out to be surplus, it
+-- fails whole, and the worker falls back to claim_jobs for a while.
+
+CREATE FUNCTION howdah.open_ranges(p_queues text[], p_job_types text[]) RETURNS TABLE (lane bigint, rank int)
+LANGUAGE sql STABLE AS $$
+    -- The ranges of these types, on these queues (null: on every queue), that are not paused.
+    SELECT DISTINCT l.lane, l.rank FROM howdah.lanes AS l
+    WHERE l.job_type = ANY (p_job_types) AND (p_queues IS NULL OR l.queue = ANY (p_queues))
+        AND NOT EXISTS (SELECT FROM howdah.pauses AS p
+            WHERE (p.kind = 'queue' AND p.name = l.queue) OR (p.kind = 'type' AND p.name = l.job_type))
+$$;
+
+CREATE FUNCTION howdah.surplus(p_id uuid) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RAISE EXCEPTION 'the line row of job % is not where the ledger says', p_id USING ERRCODE = 'lock_not_available';
+END $$;
+
+CREATE FUNCTION howdah.take_from_lane(p_from howdah.mark, p_most int, OUT ids uuid[], OUT last howdah.mark)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_ats timestamptz[];
+BEGIN
+    -- One lane has the best rank to itself: straight down its index.
+    WITH line AS MATERIALIZED (
+        SELECT r.ctid AS place, r.created_at, r.id FROM howdah.ready AS r
+        WHERE r.lane = p_from.lane AND r.rank = p_from.rank AND (r.created_at, r.id) >= (p_from.at, p_from.id)
+        ORDER BY r.created_at, r.id LIMIT p_most
+        FOR UPDATE SKIP LOCKED
+    ), gone AS (
+        DELETE FROM howdah.ready WHERE ctid = ANY (ARRAY(SELECT place FROM line))
+    )
+    SELECT array_agg(l.id), array_agg(l.created_at) FROM line AS l INTO ids, v_ats;
+    last := p_from;
+    IF ids IS NOT NULL THEN
+        last.at := v_ats[cardinality(ids)];
+        last.id := ids[cardinality(ids)];
+    END IF;
+END $$;
+
+CREATE FUNCTION howdah.take_from_lanes(p_from howdah.mark[], p_most int, OUT ids uuid[], OUT lanes bigint[], OUT last howdah.mark[])
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_want int := p_most;
+    v_peeked int;
+    v_ids uuid[];
+    v_lanes bigint[];
+    v_last howdah.mark[];
+    v_again boolean := false;
+BEGIN
+    -- Several lanes share the best rank: peek into each without locking, merge, and take what nobody holds. What others hold
+    -- is passed by: the next round begins behind it.
+    ids := '{}';
+    lanes := '{}';
+    last := p_from;
+    LOOP
+        WITH peek AS MATERIALIZED (
+            SELECT h.place, h.lane, h.created_at, h.id
+            FROM unnest(last) AS m (lane, rank, at, id)
+            CROSS JOIN LATERAL (
+                SELECT r.ctid AS place, r.lane, r.created_at, r.id FROM howdah.ready AS r
+                WHERE r.lane = m.lane AND r.rank = m.rank AND (r.created_at, r.id) >= (m.at, m.id)
+                    AND NOT (v_again AND r.id = m.id)
+                ORDER BY r.created_at, r.id LIMIT v_want
+            ) AS h
+            ORDER BY h.created_at, h.id LIMIT v_want
+        ), line AS MATERIALIZED (
+            SELECT r.ctid AS place, r.lane, r.id FROM howdah.ready AS r
+            WHERE r.ctid = ANY (ARRAY(SELECT place FROM peek))
+            FOR UPDATE SKIP LOCKED
+        ), gone AS (
+            DELETE FROM howdah.ready WHERE ctid = ANY (ARRAY(SELECT place FROM line))
+        )
+        SELECT (SELECT count(*) FROM peek), array_agg(l.id), array_agg(l.lane), (
+            SELECT array_agg((m.lane, m.rank, coalesce(f.created_at, m.at), coalesce(f.id, m.id))::howdah.mark)
+            FROM unnest(last) AS m (lane, rank, at, id)
+            LEFT JOIN (SELECT DISTINCT ON (p.lane) p.lane, p.created_at, p.id FROM peek AS p
+                       ORDER BY p.lane, p.created_at DESC, p.id DESC) AS f ON f.lane = m.lane)
+        FROM line AS l INTO v_peeked, v_ids, v_lanes, v_last;
+        last := v_last;
+        ids := ids || v_ids;
+        lanes := lanes || v_lanes;
+        -- Either there was nothing more to peek at, or somebody else holds what was not taken: look behind it.
+        EXIT WHEN cardinality(ids) >= p_most OR v_peeked < v_want;
+        v_want := p_most - cardinality(ids);
+        v_again := true;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION howdah.take_marked(p_queues text[], p_job_types text[], p_most int, p_marks howdah.mark[],
+    OUT ids uuid[], OUT lanes bigint[], OUT ranks int[], OUT near howdah.mark[], OUT far howdah.mark[],
+    OUT looked double precision)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    -- Younger rows than this may be joined by older ones: their transactions are still under way.
+    v_settled timestamptz := clock_timestamp() - interval '2 seconds';
+    v_lowest uuid := '00000000-0000-0000-0000-000000000000';
+    v_heads howdah.mark[];
+    v_best howdah.mark[];
+    v_one record;
+    v_first int := 1;
+BEGIN
+    ids := '{}';
+    lanes := '{}';
+    ranks := '{}';
+    -- The first row of every range from its mark on; ranges without one are not looked at again below.
+    SELECT array_agg((o.lane, o.rank, h.created_at, h.id)::howdah.mark ORDER BY o.rank) FILTER (WHERE h.id IS NOT NULL),
+        array_agg((o.lane, o.rank, greatest(m.at, v_settled), CASE WHEN m.at > v_settled THEN m.id ELSE v_lowest END)::howdah.mark)
+            FILTER (WHERE h.id IS NULL),
+        array_agg((o.lane, o.rank, least(h.created_at, v_settled), CASE WHEN h.created_at <= v_settled THEN h.id ELSE v_lowest END)::howdah.mark)
+    FROM howdah.open_ranges(p_queues, p_job_types) AS o
+    LEFT JOIN unnest(p_marks) AS m (lane, rank, at, id) ON m.lane = o.lane AND m.rank = o.rank
+    LEFT JOIN LATERAL (
+        SELECT r.created_at, r.id FROM howdah.ready AS r
+        WHERE r.lane = o.lane AND r.rank = o.rank
+            AND (r.created_at, r.id) >= (coalesce(m.at, '-infinity'), coalesce(m.id, v_lowest))
+        ORDER BY r.created_at, r.id LIMIT 1
+    ) AS h ON true
+    INTO v_heads, near, far;
+    looked := extract(epoch FROM clock_timestamp() - v_settled - interval '2 seconds');
+    WHILE v_first <= coalesce(cardinality(v_heads), 0) LOOP
+        -- The ranges that share the best rank left. Strict order: all of it before the next rank.
+        v_best := v_heads[v_first : v_first];
+        WHILE v_heads[v_first + cardinality(v_best)].rank = v_best[1].rank LOOP
+            v_best := v_best || v_heads[v_first + cardinality(v_best)];
+        END LOOP;
+        v_first := v_first + cardinality(v_best);
+        IF cardinality(ids) >= p_most THEN
+            near := near || v_best;
+        ELSIF cardinality(v_best) = 1 THEN
+            SELECT * INTO v_one FROM howdah.take_from_lane(v_best[1], p_most - cardinality(ids));
+            ids := ids || v_one.ids;
+            lanes := lanes || array_fill(v_best[1].lane, ARRAY[coalesce(cardinality(v_one.ids), 0)]);
+            ranks := ranks || array_fill(v_best[1].rank, ARRAY[coalesce(cardinality(v_one.ids), 0)]);
+            near := near || v_one.last;
+        ELSE
+            SELECT * INTO v_one FROM howdah.take_from_lanes(v_best, p_most - cardinality(ids));
+            ids := ids || v_one.ids;
+            lanes := lanes || v_one.lanes;
+            ranks := ranks || array_fill(v_best[1].rank, ARRAY[cardinality(v_one.ids)]);
+            near := near || v_one.last;
+        END IF;
+    END LOOP;
+END $$;
+
+CREATE TYPE howdah.taken AS (ids uuid[], lanes bigint[], ranks int[], near howdah.mark[], far howdah.mark[],
+    looked double precision);
+
+CREATE FUNCTION howdah.take_marked_by_pool(p_queues text[], p_limits int[], p_pools int[], p_job_types text[], p_batch int,
+    p_marks howdah.mark[]) RETURNS howdah.taken
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_all howdah.taken := ('{}', '{}', '{}', '{}', '{}', 0);
+    v_now howdah.taken;
+    v_pool int;
+    v_most int;
+BEGIN
+    -- As take_ready_by_pool (0004).
+    FOR v_pool, v_most IN SELECT DISTINCT q.pool, q.most FROM unnest(p_pools, p_limits) AS q (pool, most) LOOP
+        SELECT * INTO v_now FROM howdah.take_marked(ARRAY(
+            SELECT q.name FROM unnest(p_queues, p_pools) AS q (name, pool) WHERE q.pool = v_pool), p_job_types,
+            least(v_most, p_batch - cardinality(v_all.ids)), p_marks);
+        v_all := (v_all.ids || v_now.ids, v_all.lanes || v_now.lanes, v_all.ranks || v_now.ranks, v_all.near || v_now.near,
+            v_all.far || v_now.far, v_all.looked + v_now.looked);
+        EXIT WHEN cardinality(v_all.ids) >= p_batch;
+    END LOOP;
+    RETURN v_all;
+END $$;
+
+CREATE FUNCTION howdah.claim_from_marks(p_worker_id text, p_job_types text[], p_batch int, p_queues text[], p_limits int[],
+    p_pools int[], p_marks howdah.mark[])
+RETURNS TABLE (claim bigint, id bytea, lease bigint, job_type text, queue text, priority int, created_at double precision,
+    data text, attempts int, max_attempts int, errors int, deaths int, events_count int, near text, far text,
+    looked double precision)
+LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_nestloop = off SET enable_mergejoin = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan SET jit = off SET lock_timeout = '2ms' SET datestyle = 'ISO' AS $$
+DECLARE
+    v_took howdah.taken;
+    v_lease bigint;
+    v_claim bigint;
+BEGIN
+    -- The first row is about the claim itself: how many line rows it took (attempts), when the next job is due (created_at),
+    -- and the marks. The others are the jobs, in no order.
+    IF EXISTS (SELECT FROM howdah.scheduled AS s WHERE s.run_at <= now()) THEN
+        PERFORM howdah.promote_due();
+    END IF;
+    IF EXISTS (SELECT FROM howdah.open_ranges(p_queues, p_job_types) AS o WHERE o.rank IS NULL) THEN
+        -- A lane of very many priorities has no ranges to remember.
+        RETURN NEXT;
+        RETURN QUERY SELECT c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
+            c.max_attempts, c.errors, c.deaths, c.events_count, NULL::text, NULL::text, NULL::double precision
+        FROM howdah.claim_jobs(p_worker_id, p_job_types, p_batch, p_queues, p_limits, p_pools) AS c;
+        RETURN;
+    END IF;
+    IF p_limits IS NULL THEN
+        SELECT * INTO v_took FROM howdah.take_marked(p_queues, p_job_types, p_batch, p_marks);
+    ELSE
+        v_took := howdah.take_marked_by_pool(p_queues, p_limits, p_pools, p_job_types, p_batch, p_marks);
+    END IF;
+    attempts := cardinality(v_took.ids);
+    created_at := howdah.seconds_to_next_due();
+    near := v_took.near::text;
+    far := v_took.far::text;
+    looked := v_took.looked;
+    RETURN NEXT;
+    IF attempts = 0 THEN
+        RETURN;
+    END IF;
+    v_lease := howdah.new_lease(0);
+    INSERT INTO howdah.claims AS c (worker_id, job_ids) VALUES (p_worker_id, v_took.ids) RETURNING c.claim INTO v_claim;
+    RETURN QUERY
+    WITH taken AS (
+        UPDATE howdah.jobs AS j
+        SET status = 'claimed', worker_id = p_worker_id, claimed_at = now(), attempts = j.attempts + 1,
+            lease = greatest(j.lease + 1, v_lease), progress = 0, current_stage = NULL, started_at = NULL,
+            cancel_requested_at = NULL
+        WHERE j.id = ANY (v_took.ids) AND j.status = 'pending' AND j.attempts < j.max_attempts
+            AND (j.run_at IS NULL OR j.run_at <= clock_timestamp())
+        RETURNING j.id, j.lease, j.job_type, j.queue, j.priority, j.created_at, j.data, j.attempts, j.max_attempts, j.errors,
+            j.deaths, j.events_count
+    )
+    SELECT v_claim,
+        CASE WHEN ~t.priority = l.rank AND howdah.lane_of(t.queue, t.job_type) = l.lane THEN uuid_send(t.id)
+            ELSE uuid_send(howdah.surplus(t.id)) END,
+        t.lease, t.job_type, t.queue, t.priority, extract(epoch FROM t.created_at)::double precision,
+        t.data::text, t.attempts, t.max_attempts, t.errors, t.deaths, t.events_count, NULL::text, NULL::text, NULL::double precision
+    FROM taken AS t JOIN unnest(v_took.ids, v_took.lanes, v_took.ranks) AS l (id, lane, rank) ON l.id = t.id;
+END $$;
+
+CREATE OR REPLACE FUNCTION howdah.complete_jobs(
+    p_ids uuid[], p_leases bigint[], p_results text[], p_ran double precision[], p_claims bigint[])
+RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_nestloop = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET jit = off SET lock_timeout = '500ms' AS $$
+DECLARE
+    v_count int;
+BEGIN
+    -- Returns the ids that were refused. p_results may be null: none of them has one. p_ran: seconds that the handler ran, so
+    -- that started_at is on the database's clock. The ledger is read once, in id order, and joined to the arrays by hashing.
+    UPDATE howdah.jobs AS j
+    SET status = 'completed', progress = 100, completed_at = clock_timestamp(), result = t.result::jsonb,
+        started_at = coalesce(j.started_at, clock_timestamp() - make_interval(secs => t.ran))
+    FROM unnest(p_ids, p_leases, p_results, p_ran) AS t (id, lease, result, ran)
+    WHERE j.id = ANY (p_ids) AND j.id = t.id AND j.lease = t.lease AND j.status IN ('claimed', 'running');
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    IF p_claims IS NOT NULL THEN
+        DELETE FROM howdah.claims AS c WHERE c.claim = ANY (p_claims);
+    END IF;
+    IF v_count = cardinality(p_ids) THEN
+        RETURN '{}';
+    END IF;
+    RETURN howdah.refused(p_ids, p_leases, 'completed');
+END $$;
