@@ -5,12 +5,13 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint evidence bench-peers clean
+.PHONY: help setup demo test lint evidence bench bench-peers clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
 	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
 	@echo "make evidence  figures that take minutes: claims beside millions of others, enqueue and drain"
+	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 35 minutes, writes docs/benchmarks.md"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
@@ -36,6 +37,9 @@ test: lint
 
 evidence: setup
 	$(BIN)/pytest evidence -s -q -p no:xdist --timeout 1800
+
+bench: setup
+	$(BIN)/howdah bench --goals --private $(BENCH)
 
 ROUNDS ?= 5
 bench-peers:
