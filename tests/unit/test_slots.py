@@ -17,7 +17,7 @@ def held(queue: str = "default", priority: int = 100, deaths: int = 0, created_a
 
 
 def haul(*jobs: Held) -> Haul:
-    return Haul([one.job for one in jobs], more=False, due=None, near=None, far=None, looked=0.0)
+    return Haul([one.job for one in jobs], more=False, due=None)
 
 
 def slots(**queues: int | None) -> Slots:

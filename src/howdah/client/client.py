@@ -25,16 +25,17 @@ class Client:
     def enqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
         if conn is not None:
-            run_on(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options))
+            run_on(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options, alone=False))
         else:
-            self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options))
+            self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options, alone=True))
 
     async def aenqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
         if conn is not None:
-            await run_on_async(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options))
+            operation = store.enqueue(job_id, job_type, data, options, alone=False)
+            await run_on_async(conn, self._sessions.catalog, operation)
         else:
-            await self._sessions.run_async(lambda: store.enqueue(job_id, job_type, data, options))
+            await self._sessions.run_async(lambda: store.enqueue(job_id, job_type, data, options, alone=True))
 
     def enqueue_many(
         self,

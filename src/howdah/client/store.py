@@ -17,9 +17,10 @@ COPY_FROM = 200
 _ROWS_PER_CHUNK = 5000
 
 
-def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions) -> Operation[None]:
-    """One job; repeating it is safe."""
-    yield Statement("client/enqueue", {"id": job_id, "job_type": job_type, "data": data, **_columns(options)})
+def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions, *, alone: bool) -> Operation[None]:
+    """One job; repeating it is safe. `alone`: in a transaction of its own."""
+    parameters = {"id": job_id, "job_type": job_type, "data": data, "alone": "on" if alone else "off"}
+    yield Statement("client/enqueue", {**parameters, **_columns(options)})
 
 
 def enqueue_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions) -> Operation[None]:

@@ -76,6 +76,7 @@ class Chores:
 
     async def look_after_retention(self) -> None:
         """When it is this worker's turn, drop and delete what is past its retention."""
+        await self._link.perform(store.sweep_late())
         if await self._link.perform(store.begin_sweep(SWEEP_EVERY)):
             await self.sweep()
 

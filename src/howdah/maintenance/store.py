@@ -62,3 +62,8 @@ def delete_expired_jobs(limit: int) -> Operation[int]:
 def sweep_lanes() -> Operation[None]:
     """Remove doubles from the list of lanes."""
     yield Statement("maintenance/sweep_lanes")
+
+
+def sweep_late() -> Operation[None]:
+    """Remove what every worker has read from the list of what committed late."""
+    yield Statement("maintenance/sweep_late")

@@ -97,9 +97,9 @@ class Claimer:
 
     async def _claim(self, demand: Demand) -> Haul:
         if time.monotonic() >= self._careful_until:
-            start, marks = self._marks.choose()
+            start, place = self._marks.choose()
             try:
-                haul = await self._link.perform(store.claim(self._worker_id, self._job_types, demand, marks))
+                haul = await self._link.perform(store.claim(self._worker_id, self._job_types, demand, place))
             except Exception as error:
                 if not is_busy(error):
                     raise

@@ -95,31 +95,46 @@ class Ended:
     run_in: float | None
 
 
+class Place(NamedTuple):
+    """Where in the line to begin; texts that the database wrote. Without marks: at its head. `strays` and `seen`: what
+    is known to lie behind the marks, and since when to look for more of it; null: not to be looked for."""
+
+    marks: str | None = None
+    strays: str | None = None
+    seen: str | None = None
+
+
 class Haul(NamedTuple):
     """What a claim brought: the jobs, in no order; whether there may be more where they came from; the seconds until
-    something scheduled is due; and, of a claim from marks, its new marks and how long it looked for the first rows."""
+    something scheduled is due; and, of a claim from a place, where to begin the next time, with the near marks and with the
+    far ones, and how long it looked for the first rows."""
 
     jobs: list[ClaimedJob]
     more: bool
     due: float | None
-    near: str | None
-    far: str | None
-    looked: float
+    near: Place | None = None
+    far: Place | None = None
+    looked: float = 0.0
 
 
-def claim(worker_id: str, job_types: Sequence[str], demand: Demand, marks: str | None) -> Operation[Haul]:
-    """Jobs to run, of the best there are behind the marks."""
-    rows = yield Statement("worker/claim", {**_claim_parameters(worker_id, job_types, demand), "marks": marks})
+def claim(worker_id: str, job_types: Sequence[str], demand: Demand, place: Place) -> Operation[Haul]:
+    """Jobs to run, of the best there are from this place on."""
+    rows = yield Statement("worker/claim", {**_claim_parameters(worker_id, job_types, demand), **place._asdict()})
     about = rows.pop(0)
-    took = about[8] if about[8] is not None else len(rows)
-    return Haul(list(map(_make_claimed, rows)), took >= demand.batch, about[6], about[13], about[14], about[15] or 0.0)
+    took, due, (near, far, strays, seen, looked) = about[8], about[6], about[13:18]
+    if near is None:
+        # There is nothing to remember: a lane of very many priorities, or no lane at all.
+        return Haul(list(map(_make_claimed, rows)), len(rows) >= demand.batch, due)
+    return Haul(
+        list(map(_make_claimed, rows)), took >= demand.batch, due, Place(near), Place(far, strays, seen), looked
+    )
 
 
 def claim_carefully(worker_id: str, job_types: Sequence[str], demand: Demand) -> Operation[Haul]:
     """Jobs to run, of the best there are; waits for nobody, whatever is locked."""
     rows = yield Statement("worker/claim_carefully", _claim_parameters(worker_id, job_types, demand))
     jobs = [ClaimedJob(*row[1:]) for row in rows if row[1] is not None]
-    return Haul(jobs, len(jobs) >= demand.batch, rows[0][0], None, None, 0.0)
+    return Haul(jobs, len(jobs) >= demand.batch, rows[0][0])
 
 
 def _claim_parameters(worker_id: str, job_types: Sequence[str], demand: Demand) -> dict[str, object]:

@@ -17,15 +17,16 @@ BEGIN
     RAISE EXCEPTION 'the line row of job % is not where the ledger says', p_id USING ERRCODE = 'lock_not_available';
 END $$;
 
-CREATE FUNCTION howdah.take_from_lane(p_from howdah.mark, p_most int, OUT ids uuid[], OUT last howdah.mark)
+CREATE FUNCTION howdah.take_from_lane(p_from howdah.mark, p_until timestamptz, p_most int, OUT ids uuid[], OUT last howdah.mark)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_ats timestamptz[];
 BEGIN
-    -- One lane has the best rank to itself: straight down its index.
+    -- One lane has the best rank to itself, or some of it is known to lie behind the mark: straight down its index.
     WITH line AS MATERIALIZED (
         SELECT r.ctid AS place, r.created_at, r.id FROM howdah.ready AS r
         WHERE r.lane = p_from.lane AND r.rank = p_from.rank AND (r.created_at, r.id) >= (p_from.at, p_from.id)
+            AND r.created_at <= p_until
         ORDER BY r.created_at, r.id LIMIT p_most
         FOR UPDATE SKIP LOCKED
     ), gone AS (
@@ -88,26 +89,57 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION howdah.take_marked(p_queues text[], p_job_types text[], p_most int, p_marks howdah.mark[],
-    OUT ids uuid[], OUT lanes bigint[], OUT ranks int[], OUT near howdah.mark[], OUT far howdah.mark[],
-    OUT looked double precision)
+CREATE FUNCTION howdah.new_strays(p_seen pg_snapshot, p_strays howdah.stray[], p_marks howdah.mark[])
+RETURNS howdah.stray[]
+LANGUAGE sql STABLE AS $$
+    -- What lies, or may lie, behind these marks: what the worker knew of already, and what has become visible since its last
+    -- look. Found by transaction, so however long somebody holds a snapshot, old rows are not read again.
+    SELECT array_agg(DISTINCT s.*::howdah.stray)
+    FROM (
+        SELECT k.lane, k.rank, k.since, k.until FROM unnest(p_strays) AS k (lane, rank, since, until)
+        UNION ALL
+        SELECT l.lane, l.rank, l.since, l.until FROM howdah.late AS l WHERE l.xid >= pg_snapshot_xmax(p_seen)
+        UNION ALL
+        SELECT l.lane, l.rank, l.since, l.until FROM howdah.late AS l WHERE l.xid = ANY (ARRAY(SELECT pg_snapshot_xip(p_seen)))
+    ) AS s JOIN unnest(p_marks) AS m (lane, rank, at, id) ON m.lane = s.lane AND m.rank = s.rank
+    WHERE s.since <= m.at
+$$;
+
+CREATE FUNCTION howdah.take_strays(p_strays howdah.stray[], p_rank int, p_most int, OUT ids uuid[], OUT lanes bigint[])
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_stray howdah.stray;
+    v_ids uuid[];
+BEGIN
+    -- What lies behind the marks of this rank: older than all else of it.
+    ids := '{}';
+    lanes := '{}';
+    FOR v_stray IN SELECT s.* FROM unnest(p_strays) AS s (lane, rank, since, until) WHERE s.rank = p_rank ORDER BY s.since LOOP
+        EXIT WHEN cardinality(ids) >= p_most;
+        SELECT t.ids INTO v_ids FROM howdah.take_from_lane(
+            (v_stray.lane, p_rank, v_stray.since, '00000000-0000-0000-0000-000000000000')::howdah.mark, v_stray.until,
+            p_most - cardinality(ids)) AS t;
+        ids := ids || v_ids;
+        lanes := lanes || array_fill(v_stray.lane, ARRAY[coalesce(cardinality(v_ids), 0)]);
+    END LOOP;
+END $$;
+
+CREATE TYPE howdah.taken AS (ids uuid[], lanes bigint[], ranks int[], near howdah.mark[], far howdah.mark[],
+    strays howdah.stray[], looked double precision);
+
+CREATE FUNCTION howdah.look(p_queues text[], p_job_types text[], p_marks howdah.mark[], INOUT strays howdah.stray[],
+    OUT heads howdah.mark[], OUT near howdah.mark[], OUT far howdah.mark[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     -- Younger rows than this may be joined by older ones: their transactions are still under way.
     v_settled timestamptz := clock_timestamp() - interval '2 seconds';
     v_lowest uuid := '00000000-0000-0000-0000-000000000000';
-    v_heads howdah.mark[];
-    v_best howdah.mark[];
-    v_one record;
-    v_first int := 1;
 BEGIN
-    ids := '{}';
-    lanes := '{}';
-    ranks := '{}';
-    -- The first row of every range from its mark on; ranges without one are not looked at again below.
-    SELECT array_agg((o.lane, o.rank, h.created_at, h.id)::howdah.mark ORDER BY o.rank) FILTER (WHERE h.id IS NOT NULL),
-        array_agg((o.lane, o.rank, greatest(m.at, v_settled), CASE WHEN m.at > v_settled THEN m.id ELSE v_lowest END)::howdah.mark)
-            FILTER (WHERE h.id IS NULL),
+    -- heads: the first row of every range from its mark on, if there is one. near: the marks of ranges without one, which are
+    -- not looked at again. far: the new far marks. strays: those of them where something lies.
+    SELECT array_agg((o.lane, o.rank, h.created_at, h.id)::howdah.mark) FILTER (WHERE h.id IS NOT NULL),
+        coalesce(array_agg((o.lane, o.rank, greatest(m.at, v_settled), CASE WHEN m.at > v_settled THEN m.id ELSE v_lowest END)::howdah.mark)
+            FILTER (WHERE h.id IS NULL), '{}'),
         array_agg((o.lane, o.rank, least(h.created_at, v_settled), CASE WHEN h.created_at <= v_settled THEN h.id ELSE v_lowest END)::howdah.mark)
     FROM howdah.open_ranges(p_queues, p_job_types) AS o
     LEFT JOIN unnest(p_marks) AS m (lane, rank, at, id) ON m.lane = o.lane AND m.rank = o.rank
@@ -117,67 +149,101 @@ BEGIN
             AND (r.created_at, r.id) >= (coalesce(m.at, '-infinity'), coalesce(m.id, v_lowest))
         ORDER BY r.created_at, r.id LIMIT 1
     ) AS h ON true
-    INTO v_heads, near, far;
-    looked := extract(epoch FROM clock_timestamp() - v_settled - interval '2 seconds');
-    WHILE v_first <= coalesce(cardinality(v_heads), 0) LOOP
-        -- The ranges that share the best rank left. Strict order: all of it before the next rank.
-        v_best := v_heads[v_first : v_first];
-        WHILE v_heads[v_first + cardinality(v_best)].rank = v_best[1].rank LOOP
-            v_best := v_best || v_heads[v_first + cardinality(v_best)];
-        END LOOP;
-        v_first := v_first + cardinality(v_best);
-        IF cardinality(ids) >= p_most THEN
-            near := near || v_best;
-        ELSIF cardinality(v_best) = 1 THEN
-            SELECT * INTO v_one FROM howdah.take_from_lane(v_best[1], p_most - cardinality(ids));
-            ids := ids || v_one.ids;
-            lanes := lanes || array_fill(v_best[1].lane, ARRAY[coalesce(cardinality(v_one.ids), 0)]);
-            ranks := ranks || array_fill(v_best[1].rank, ARRAY[coalesce(cardinality(v_one.ids), 0)]);
-            near := near || v_one.last;
-        ELSE
-            SELECT * INTO v_one FROM howdah.take_from_lanes(v_best, p_most - cardinality(ids));
-            ids := ids || v_one.ids;
-            lanes := lanes || v_one.lanes;
-            ranks := ranks || array_fill(v_best[1].rank, ARRAY[cardinality(v_one.ids)]);
-            near := near || v_one.last;
-        END IF;
-    END LOOP;
+    INTO heads, near, far;
+    IF strays IS NOT NULL THEN
+        SELECT array_agg((s.lane, s.rank, s.since, s.until)::howdah.stray)
+        FROM unnest(strays) AS s (lane, rank, since, until)
+        WHERE EXISTS (SELECT FROM unnest(far) AS f (lane, rank, at, id) WHERE f.lane = s.lane AND f.rank = s.rank)
+            AND EXISTS (SELECT FROM howdah.ready AS r
+                WHERE r.lane = s.lane AND r.rank = s.rank AND r.created_at BETWEEN s.since AND s.until)
+        INTO strays;
+    END IF;
 END $$;
 
-CREATE TYPE howdah.taken AS (ids uuid[], lanes bigint[], ranks int[], near howdah.mark[], far howdah.mark[],
-    looked double precision);
-
-CREATE FUNCTION howdah.take_marked_by_pool(p_queues text[], p_limits int[], p_pools int[], p_job_types text[], p_batch int,
-    p_marks howdah.mark[]) RETURNS howdah.taken
+CREATE FUNCTION howdah.take_marked(p_queues text[], p_job_types text[], p_most int, p_marks howdah.mark[],
+    p_strays howdah.stray[]) RETURNS howdah.taken
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_all howdah.taken := ('{}', '{}', '{}', '{}', '{}', 0);
+    v_all howdah.taken := ('{}', '{}', '{}', '{}', '{}', NULL, 0);
+    v_began timestamptz := clock_timestamp();
+    v_heads howdah.mark[];
+    v_best howdah.mark[];
+    v_rank int;
+    v_some record;
+BEGIN
+    SELECT l.heads, l.near, l.far, l.strays INTO v_heads, v_all.near, v_all.far, v_all.strays
+    FROM howdah.look(p_queues, p_job_types, p_marks, p_strays) AS l;
+    v_all.looked := extract(epoch FROM clock_timestamp() - v_began);
+    -- Strict order: all of the best rank before the next. The ranges behind are left as they are.
+    FOR v_rank, v_best IN
+        SELECT h.rank, array_agg(h.*::howdah.mark) FILTER (WHERE h.at IS NOT NULL) FROM (
+            SELECT * FROM unnest(v_heads) AS u (lane, rank, at, id)
+            UNION ALL SELECT s.lane, s.rank, NULL, NULL FROM unnest(v_all.strays) AS s (lane, rank, since, until)) AS h
+        GROUP BY h.rank ORDER BY h.rank
+    LOOP
+        IF v_all.strays IS NOT NULL AND cardinality(v_all.ids) < p_most THEN
+            SELECT t.ids, t.lanes INTO v_some FROM howdah.take_strays(v_all.strays, v_rank, p_most - cardinality(v_all.ids)) AS t;
+            v_all.ids := v_all.ids || v_some.ids;
+            v_all.lanes := v_all.lanes || v_some.lanes;
+        END IF;
+        IF v_best IS NULL OR cardinality(v_all.ids) >= p_most THEN
+            v_all.near := v_all.near || v_best;
+        ELSIF cardinality(v_best) = 1 THEN
+            SELECT t.ids, t.last INTO v_some FROM howdah.take_from_lane(v_best[1], 'infinity', p_most - cardinality(v_all.ids)) AS t;
+            v_all.ids := v_all.ids || v_some.ids;
+            v_all.lanes := v_all.lanes || array_fill(v_best[1].lane, ARRAY[coalesce(cardinality(v_some.ids), 0)]);
+            v_all.near := v_all.near || v_some.last;
+        ELSE
+            SELECT t.ids, t.lanes, t.last INTO v_some FROM howdah.take_from_lanes(v_best, p_most - cardinality(v_all.ids)) AS t;
+            v_all.ids := v_all.ids || v_some.ids;
+            v_all.lanes := v_all.lanes || v_some.lanes;
+            v_all.near := v_all.near || v_some.last;
+        END IF;
+        v_all.ranks := v_all.ranks || array_fill(v_rank, ARRAY[cardinality(v_all.ids) - cardinality(v_all.ranks)]);
+    END LOOP;
+    RETURN v_all;
+END $$;
+
+CREATE FUNCTION howdah.take_marked_by_pool(p_queues text[], p_limits int[], p_pools int[], p_job_types text[], p_batch int,
+    p_marks howdah.mark[], p_strays howdah.stray[]) RETURNS howdah.taken
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_all howdah.taken := ('{}', '{}', '{}', '{}', '{}', NULL, 0);
     v_now howdah.taken;
     v_pool int;
     v_most int;
 BEGIN
     -- As take_ready_by_pool (0004).
     FOR v_pool, v_most IN SELECT DISTINCT q.pool, q.most FROM unnest(p_pools, p_limits) AS q (pool, most) LOOP
-        SELECT * INTO v_now FROM howdah.take_marked(ARRAY(
+        v_now := howdah.take_marked(ARRAY(
             SELECT q.name FROM unnest(p_queues, p_pools) AS q (name, pool) WHERE q.pool = v_pool), p_job_types,
-            least(v_most, p_batch - cardinality(v_all.ids)), p_marks);
+            least(v_most, p_batch - cardinality(v_all.ids)), p_marks, p_strays);
         v_all := (v_all.ids || v_now.ids, v_all.lanes || v_now.lanes, v_all.ranks || v_now.ranks, v_all.near || v_now.near,
-            v_all.far || v_now.far, v_all.looked + v_now.looked);
-        EXIT WHEN cardinality(v_all.ids) >= p_batch;
+            v_all.far || v_now.far, v_all.strays || v_now.strays, v_all.looked + v_now.looked);
     END LOOP;
+    -- What is remembered of ranges that this claim did not ask for stays as it is.
+    SELECT v_all.strays || array_agg(s.*::howdah.stray)
+    FROM unnest(p_strays) AS s (lane, rank, since, until)
+    WHERE NOT EXISTS (SELECT FROM unnest(v_all.far) AS f (lane, rank, at, id) WHERE f.lane = s.lane AND f.rank = s.rank)
+    INTO v_all.strays;
+    SELECT v_all.near || coalesce(array_agg(m.*::howdah.mark), '{}'), v_all.far || coalesce(array_agg(m.*::howdah.mark), '{}')
+    FROM unnest(p_marks) AS m (lane, rank, at, id)
+    WHERE NOT EXISTS (SELECT FROM unnest(v_all.far) AS f (lane, rank, at, id) WHERE f.lane = m.lane AND f.rank = m.rank)
+    INTO v_all.near, v_all.far;
     RETURN v_all;
 END $$;
 
 CREATE FUNCTION howdah.claim_from_marks(p_worker_id text, p_job_types text[], p_batch int, p_queues text[], p_limits int[],
-    p_pools int[], p_marks howdah.mark[])
+    p_pools int[], p_marks howdah.mark[], p_strays howdah.stray[], p_seen pg_snapshot)
 RETURNS TABLE (claim bigint, id bytea, lease bigint, job_type text, queue text, priority int, created_at double precision,
     data text, attempts int, max_attempts int, errors int, deaths int, events_count int, near text, far text,
-    looked double precision)
+    strays text, seen text, looked double precision)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_nestloop = off SET enable_mergejoin = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off SET lock_timeout = '2ms' SET datestyle = 'ISO' AS $$
 DECLARE
     v_took howdah.taken;
+    v_strays howdah.stray[];
     v_lease bigint;
     v_claim bigint;
 BEGIN
@@ -190,19 +256,30 @@ BEGIN
         -- A lane of very many priorities has no ranges to remember.
         RETURN NEXT;
         RETURN QUERY SELECT c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
-            c.max_attempts, c.errors, c.deaths, c.events_count, NULL::text, NULL::text, NULL::double precision
+            c.max_attempts, c.errors, c.deaths, c.events_count, NULL::text, NULL::text, NULL::text, NULL::text, NULL::double precision
         FROM howdah.claim_jobs(p_worker_id, p_job_types, p_batch, p_queues, p_limits, p_pools) AS c;
         RETURN;
     END IF;
+    -- Before the look, so that what commits in between is seen twice and not never.
+    seen := pg_current_snapshot()::text;
+    IF p_seen IS NOT NULL THEN
+        v_strays := howdah.new_strays(p_seen, p_strays, p_marks);
+        IF cardinality(v_strays) > 500 THEN
+            -- Too many to look at one by one: from the head, where all of them are.
+            p_marks := NULL;
+            v_strays := NULL;
+        END IF;
+    END IF;
     IF p_limits IS NULL THEN
-        SELECT * INTO v_took FROM howdah.take_marked(p_queues, p_job_types, p_batch, p_marks);
+        v_took := howdah.take_marked(p_queues, p_job_types, p_batch, p_marks, v_strays);
     ELSE
-        v_took := howdah.take_marked_by_pool(p_queues, p_limits, p_pools, p_job_types, p_batch, p_marks);
+        v_took := howdah.take_marked_by_pool(p_queues, p_limits, p_pools, p_job_types, p_batch, p_marks, v_strays);
     END IF;
     attempts := cardinality(v_took.ids);
     created_at := howdah.seconds_to_next_due();
     near := v_took.near::text;
     far := v_took.far::text;
+    strays := v_took.strays::text;
     looked := v_took.looked;
     RETURN NEXT;
     IF attempts = 0 THEN
@@ -225,7 +302,7 @@ BEGIN
         CASE WHEN ~t.priority = l.rank AND howdah.lane_of(t.queue, t.job_type) = l.lane THEN uuid_send(t.id)
             ELSE uuid_send(howdah.surplus(t.id)) END,
         t.lease, t.job_type, t.queue, t.priority, extract(epoch FROM t.created_at)::double precision,
-        t.data::text, t.attempts, t.max_attempts, t.errors, t.deaths, t.events_count, NULL::text, NULL::text, NULL::double precision
+        t.data::text, t.attempts, t.max_attempts, t.errors, t.deaths, t.events_count, NULL::text, NULL::text, NULL::text, NULL::text, NULL::double precision
     FROM taken AS t JOIN unnest(v_took.ids, v_took.lanes, v_took.ranks) AS l (id, lane, rank) ON l.id = t.id;
 END $$;
 

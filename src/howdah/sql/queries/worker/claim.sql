@@ -5,7 +5,8 @@
 -- claim that a crash takes back is claimed again, under another lease, and an acknowledgement that is on disk has its
 -- claim there too.
 SELECT c.claim, c.id, c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts, c.max_attempts, c.errors,
-    c.deaths, c.events_count, c.near, c.far, c.looked
+    c.deaths, c.events_count, c.near, c.far, c.strays, c.seen, c.looked
 FROM (SELECT set_config('synchronous_commit', 'on', true)) AS quick
 CROSS JOIN LATERAL howdah.claim_from_marks(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
-    %(limits)s::int[], %(pools)s::int[], %(marks)s::howdah.mark[]) AS c
+    %(limits)s::int[], %(pools)s::int[], %(marks)s::howdah.mark[], %(strays)s::howdah.stray[],
+    %(seen)s::pg_snapshot) AS c
