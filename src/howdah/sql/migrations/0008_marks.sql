@@ -98,7 +98,7 @@ BEGIN
         WHERE l.lane = howdah.lane_of(f.queue, f.job_type) AND (l.rank = ~f.priority OR l.rank IS NULL));
 
     -- Unless it is known to commit at once: it may commit late.
-    IF current_setting('howdah.commits_at_once', true) IS DISTINCT FROM 'on' OR clock_timestamp() > now() + interval '1 second' THEN
+    IF current_setting('howdah_enqueue.commits_at_once', true) IS DISTINCT FROM 'on' OR clock_timestamp() > now() + interval '1 second' THEN
         INSERT INTO howdah.late (lane, rank, since, until)
         SELECT howdah.lane_of(f.queue, f.job_type), ~f.priority, min(f.created_at), max(f.created_at)
         FROM fresh AS f WHERE f.status = 'pending' AND (f.run_at IS NULL OR f.run_at <= now())
