@@ -37,9 +37,10 @@ class Answer:
         return json.loads(self.out)
 
 
-def environment(url: str) -> dict[str, str]:
+def environment(url: str, folder: Path) -> dict[str, str]:
+    """Its temporary files go where the test's go: a bench that is killed leaves them."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HOWDAH_", "PG"))}
-    return {**inherited, "HOWDAH_URL": url}
+    return {**inherited, "HOWDAH_URL": url, "TMPDIR": str(folder)}
 
 
 def command(*arguments: object) -> list[str]:
@@ -48,7 +49,7 @@ def command(*arguments: object) -> list[str]:
 
 def run_bench(url: str, folder: Path, *arguments: object) -> Answer:
     done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment(url), capture_output=True, text=True, timeout=110
+        command(*arguments), cwd=folder, env=environment(url, folder), capture_output=True, text=True, timeout=110
     )
     return Answer(done.returncode, done.stdout, done.stderr)
 

@@ -99,7 +99,7 @@ def test_a_killed_bench_leaves_no_process_and_the_next_one_clears_up(
     process = subprocess.Popen(
         command("sustained", "--seconds", 60),
         cwd=tmp_path,
-        env=environment(database.url),
+        env=environment(database.url, tmp_path),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -43,7 +43,7 @@ def _picture(title: str, series: Sequence[Series], down: int) -> str:
     parts.append(_rule(_LEFT, _y(0, top), _LEFT, _y(top, top), "axis"))
     for step in range(5):
         second = seconds * step / 4
-        parts.append(_text(_x(second, seconds), _HEIGHT - _BOTTOM + 18, f"{second:.0f}", anchor="middle"))
+        parts.append(_text(_x(second, seconds), _HEIGHT - _BOTTOM + 18, f"{second:g}", anchor="middle"))
     parts.append(_text(_x(seconds / 2, seconds), _HEIGHT - 8, "seconds", anchor="middle"))
     for number, one in enumerate(series):
         colour = _COLOURS[number % len(_COLOURS)]
