@@ -1,5 +1,5 @@
-"""Opening connections. No server-side prepared statements: hot statements are functions whose plans PostgreSQL keeps by
-itself, so that everything works behind a pooler in transaction mode as well."""
+"""Opening connections. Server-side prepared statements only where nobody stands between, so that everything works behind
+a pooler in transaction mode as well; hot statements are functions whose plans PostgreSQL keeps by itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from howdah.db.preparing import prepare_if_direct, prepare_if_direct_async
 from howdah.db.readable import read_everything
 from howdah.db.wire_arrays import send_arrays
 from howdah.model.errors import OptionError
@@ -39,12 +40,15 @@ def connect(url: str, role: str) -> psycopg.Connection[Any]:
     connection = psycopg.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
     read_everything(connection)
     send_arrays(connection)
+    prepare_if_direct(connection)
     return connection
 
 
-async def connect_async(url: str, role: str) -> psycopg.AsyncConnection[Any]:
-    """An async connection in autocommit."""
+async def connect_async(url: str, role: str, *, brief: bool = False) -> psycopg.AsyncConnection[Any]:
+    """An async connection in autocommit. `brief`: for a statement or two, which nobody prepares."""
     connection = await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
     read_everything(connection)
     send_arrays(connection)
+    if not brief:
+        await prepare_if_direct_async(connection)
     return connection

@@ -24,6 +24,7 @@ from howdah.db.connecting import complete_url, connect
 from howdah.db.faults import explained, is_transient
 from howdah.db.migrator import check_version, current_version, migrate
 from howdah.db.op import Operation, perform, perform_async
+from howdah.db.preparing import prepare_if_direct, prepare_if_direct_async
 from howdah.db.readable import read_everything
 from howdah.model.errors import ArgumentError, DatabaseUnavailable
 
@@ -131,7 +132,7 @@ class Sessions:
                     min_size=0,
                     max_size=self._size,
                     kwargs=_OPTIONS,
-                    configure=read_everything,
+                    configure=_configure,
                     open=True,
                 )
             return self._pool
@@ -148,7 +149,7 @@ class Sessions:
                 min_size=0,
                 max_size=self._size,
                 kwargs=_OPTIONS,
-                configure=_read_everything,
+                configure=_configure_async,
                 open=False,
             )
             # Another task may have won while this one waited.
@@ -157,8 +158,14 @@ class Sessions:
         return self._async_pools[loop]
 
 
-async def _read_everything(connection: psycopg.AsyncConnection[Any]) -> None:
+def _configure(connection: psycopg.Connection[Any]) -> None:
     read_everything(connection)
+    prepare_if_direct(connection)
+
+
+async def _configure_async(connection: psycopg.AsyncConnection[Any]) -> None:
+    read_everything(connection)
+    await prepare_if_direct_async(connection)
 
 
 _OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}

@@ -25,7 +25,7 @@ class WorkerSettings:
     grace: timedelta = timedelta(seconds=30)
     """After SIGTERM, how long running jobs may take to finish before they are released."""
     poll: timedelta = timedelta(milliseconds=900)
-    """How often to look for work when nothing rings."""
+    """How often to look for work when nothing rings; a quarter as often while NOTIFY is known to come through."""
     listen: bool = True
     """Whether to be woken by NOTIFY; polling is the truth either way."""
     name: str | None = None

@@ -1,7 +1,8 @@
 """Asks for work: when there are free slots, and there may be something to do.
 
 There may be something to do when the bell rang, when the last claim came back full, when something
-scheduled is due, and otherwise whenever the polling time has passed.
+scheduled is due, and otherwise whenever the polling time has passed; four times that while every new job is known
+to ring.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from howdah.worker.store import ClaimedJob, Demand, Haul
 logger = logging.getLogger("howdah.worker")
 #: While this many ends wait to be written, claiming more would only add to what an outage holds up.
 _BACKLOG_LIMIT = 5000
+#: How much rarer polls are while the bell is heard.
+_TRUSTING = 4
 #: How long to claim carefully after somebody was in the way.
 _CAREFUL_SECONDS = 1.0
 
@@ -50,6 +53,7 @@ class Claimer:
         self._marks = Marks()
         self._careful_until = 0.0
         self._rung = False
+        self._trusts_bell = False
         self._waits_for_slot = False
         self._stopping = False
         self._due: float | None = None
@@ -58,6 +62,10 @@ class Claimer:
         """There may be something to claim."""
         self._rung = True
         self._wakeup.ring()
+
+    def trust(self, bell: bool) -> None:
+        """Whether every new job rings: then polling is for what nobody expects, and may be rarer."""
+        self._trusts_bell = bell
 
     def freed(self) -> None:
         """A slot is free."""
@@ -124,6 +132,8 @@ class Claimer:
     def _patience(self, poll: float) -> float:
         # Jitter, so that idle workers do not all ask at the same moment; never longer than the polling time.
         patience = poll * random.uniform(0.7, 1.0)  # noqa: S311 - spreads polls
+        if self._trusts_bell:
+            patience *= _TRUSTING
         due, self._due = self._due, None
         # Not shorter: what is due may be held by somebody else, and asking at once would be asking in a circle.
         return patience if due is None else min(patience, max(0.02, due))

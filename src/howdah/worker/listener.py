@@ -15,13 +15,13 @@ logger = logging.getLogger("howdah.worker")
 _PROBE_SECONDS = 20.0
 
 
-async def listen(link: Link, ring: Callable[[], None]) -> None:
+async def listen(link: Link, ring: Callable[[], None], trust: Callable[[bool], None]) -> None:
     """Ring at every notification, until cancelled; listens anew on every new connection, then rings once: what was
-    enqueued in between was announced to nobody."""
+    enqueued in between was announced to nobody. `trust` is told whether the bell can be relied upon."""
     pauses = Pauses(first=0.2, longest=10)
     while True:
         try:
-            async for _ in notices.heard(link, _PROBE_SECONDS, on_listening=ring):
+            async for _ in notices.heard(link, _PROBE_SECONDS, ring, trust):
                 pauses.reset()
                 ring()
         except asyncio.CancelledError:
@@ -29,5 +29,6 @@ async def listen(link: Link, ring: Callable[[], None]) -> None:
         except Exception as error:
             # The link tells an outage once; without the bell the worker polls.
             logger.debug("listener failed: %s", type(error).__name__)
+            trust(False)
             await link.close()
         await asyncio.sleep(pauses.next())

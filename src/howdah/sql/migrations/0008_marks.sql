@@ -78,19 +78,22 @@ $$;
 
 CREATE OR REPLACE FUNCTION howdah.jobs_inserted() RETURNS trigger
 LANGUAGE plpgsql AS $$
+DECLARE
+    v_rings boolean;
 BEGIN
     INSERT INTO howdah.ready (lane, rank, created_at, id)
     SELECT howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at, f.id
     FROM fresh AS f
     WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND (f.run_at IS NULL OR f.run_at <= now());
-    IF FOUND THEN
-        PERFORM howdah.ring();
-    END IF;
-
+    v_rings := FOUND;
     INSERT INTO howdah.scheduled (run_at, id, lane, rank, created_at)
     SELECT f.run_at, f.id, howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at
     FROM fresh AS f
     WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND f.run_at > now();
+    -- For what is due later too: workers poll seldom, and it may be due before they do.
+    IF FOUND OR v_rings THEN
+        PERFORM howdah.ring();
+    END IF;
 
     PERFORM howdah.note_range(f.queue, f.job_type, ~f.priority)
     FROM (SELECT DISTINCT queue, job_type, priority FROM fresh) AS f
@@ -122,8 +125,8 @@ BEGIN
         VALUES (v_lane, ~p_job.priority, p_job.created_at, p_job.id);
         INSERT INTO howdah.late (lane, rank, since, until)
         VALUES (v_lane, ~p_job.priority, p_job.created_at, p_job.created_at);
-        PERFORM howdah.ring();
     END IF;
+    PERFORM howdah.ring();
     IF NOT EXISTS (SELECT FROM howdah.lanes AS l WHERE l.lane = v_lane AND (l.rank = ~p_job.priority OR l.rank IS NULL)) THEN
         PERFORM howdah.note_range(p_job.queue, p_job.job_type, ~p_job.priority);
     END IF;

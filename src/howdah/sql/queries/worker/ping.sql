@@ -1,2 +1,3 @@
--- Purpose: is this connection alive? Locks: none. Index: none. Called by: worker/listener.py
-SELECT 1
+-- Purpose: is this connection alive, and does whoever enqueues ring the bell? Locks: none. Index: none (one row).
+-- Called by: db/notices.py
+SELECT notify FROM howdah.settings

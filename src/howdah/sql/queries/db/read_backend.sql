@@ -1,0 +1,2 @@
+-- Purpose: which server process answers? Locks: none. Index: none. Called by: db/preparing.py
+SELECT pg_backend_pid()
