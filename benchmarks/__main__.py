@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import datetime
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -21,7 +22,7 @@ from benchmarks.processes import Failure
 from benchmarks.scenarios import SCENARIOS, Bench, plan_for, prepare
 from benchmarks.servers import POSTGRES_SETTINGS, REDIS_SETTINGS, Postgres, Redis, memory_folder, scratch
 
-SECONDS = {"drain": 0.0, "sustained": 10.0, "pinned": 25.0, "latency": 10.0, "enqueue": 0.0}
+SECONDS = {"drain": 0.0, "sustained": 10.0, "pinned": 20.0, "latency": 10.0, "enqueue": 0.0}
 """Chosen so that five rounds of everything take about 35 minutes."""
 PATIENCE = {"drain": 60.0, "sustained": 40.0, "pinned": 40.0, "latency": 30.0, "enqueue": 60.0}
 """Seconds beyond the scenario's own length after which a measurement is given up."""
@@ -191,6 +192,8 @@ def say(text: str) -> None:
 
 
 def main() -> None:
+    # Ended from outside, it still ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     given = arguments()
     options = chosen(given)
     done = set()

@@ -8,8 +8,9 @@ the first handler run to the last job that the store regards as finished; start-
 each job ran exactly once. Slow systems get fewer jobs (listed under [settings](#settings)), so that a run ends within
 about fifteen seconds.""",
     "sustained": """A producer enqueues in bulk as fast as the system permits while the worker runs, and pauses when
-more than 20,000 jobs wait. The rate counts handler runs; the first {warm:.0f} of {sustained:.0f} seconds are left
-out. Every run checks that no job ran twice.""",
+more than 20,000 jobs wait. The rate counts handler runs, less the share that the store had not yet seen
+finished at the end; the first {warm:.0f} of {sustained:.0f} seconds are left out. Every run checks that no
+job ran twice.""",
     "pinned": """The same for {pinned:.0f} seconds while another session holds a `REPEATABLE READ READ ONLY` snapshot
 that was taken before the start, as a long report or a dump does. PostgreSQL may not remove any row that died since, and
 a queue that looks for work from the head of an index walks over all of them. The last quarter of the run divided by the
@@ -33,9 +34,10 @@ figure. Before you conclude anything, know that:
 * **When a job counts as acknowledged.** Celery, by default, acknowledges before the handler runs: a killed worker loses
   the job. Chancy writes completions in batches some time after the handler's end. The others acknowledge after the end.
 * **What a handler is.** Handlers do nothing. `async def` runs on the worker's event loop; Dramatiq runs `def` in
-  threads and Celery in child processes, which costs more for each job and is worth it when jobs compute.
-* **How many processes.** One worker process each, except Celery (one worker with two child processes) and Dramatiq (two
-  processes of eight threads). On a machine with more cores, all of them would use more.
+  threads, Celery in the worker's only thread (its pool `solo`: handing no-ops to child processes is slower, and real
+  jobs would want it).
+* **How many processes.** One worker process each, except Dramatiq (two processes of eight threads, its best). On a
+  machine with more cores, all of them would use more.
 * **Languages.** graphile-worker runs on Node; awa-pg's engine is Rust and calls into Python for each job. All Python
   systems share one interpreter; those on asyncio use uvloop.
 * **What order is promised.** Howdah claims in strict priority order; with a local queue of 2,000, graphile-worker sees

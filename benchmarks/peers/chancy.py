@@ -26,7 +26,7 @@ PEER = Peer(
     keeps="every finished job, until pruned",
     handler="async def",
     durable="enqueue yes; a completion is written up to its flush interval after the handler's end",
-    sizes=Sizes(drain=15_000, bulk=20_000, batch=1_000, flow=1_000),
+    sizes=Sizes(drain=10_000, bulk=12_000, batch=1_000, flow=1_000),
     waiting="SELECT count(*) FROM chancy_jobs WHERE state IN ('pending', 'running', 'retrying')",
 )
 

@@ -10,7 +10,7 @@ from benchmarks.peers.contract import Peer, Plan, Sizes
 from benchmarks.peers.stopping import run_until_sigterm
 from benchmarks.tally import Record, open_tally
 
-LIMIT = 500
+LIMIT = 1_000
 CONNECTIONS = 10
 
 PEER = Peer(
@@ -24,7 +24,7 @@ PEER = Peer(
     keeps="every finished job, until pruned (a day by default)",
     handler="async def",
     durable="yes",
-    sizes=Sizes(drain=25_000, bulk=15_000, batch=1_000, flow=1_000),
+    sizes=Sizes(drain=15_000, bulk=10_000, batch=1_000, flow=1_000),
     waiting="SELECT count(*) FROM oban_jobs WHERE state IN ('available', 'scheduled', 'executing', 'retryable')",
     minimum_python=(3, 12),
 )

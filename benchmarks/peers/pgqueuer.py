@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from benchmarks.peers.contract import Peer, Plan
+from benchmarks.peers.contract import Peer, Plan, Sizes
 from benchmarks.peers.stopping import run_until_sigterm
 from benchmarks.tally import open_tally
 
@@ -25,6 +25,7 @@ PEER = Peer(
     keeps="a log entry per status change; the job's row is deleted",
     handler="async def",
     durable="yes",
+    sizes=Sizes(drain=60_000),
     waiting="SELECT count(*) FROM pgqueuer",
 )
 
