@@ -18,7 +18,8 @@ first tells how a system would fare in an hour. It means nothing to Redis. It ru
     "latency": """100 jobs a second for {latency:.0f} seconds, one at a time through the ordinary single enqueue: from
 just before the enqueue call to the handler's first line, on one clock. The commit of the enqueue is part of it.""",
     "enqueue": """No worker runs. One job per call, each call after the other, in one process on one connection: as
-durable as the store makes it. Then the system's bulk API in the batch size that suits it best.""",
+durable as the store makes it. Then the system's bulk API. Batch sizes were not tuned;
+they are listed under [settings](#settings).""",
 }
 
 NOT_COMPARABLE = """Every system was configured for speed, through its public API, and each does something else for its
@@ -34,9 +35,9 @@ figure. Before you conclude anything, know that:
 * **When a job counts as acknowledged.** Celery, by default, acknowledges before the handler runs: a killed worker loses
   the job. Chancy writes completions in batches some time after the handler's end. The others acknowledge after the end.
 * **What a handler is.** Handlers do nothing. `async def` runs on the worker's event loop; Dramatiq runs `def` in
-  threads, Celery in the worker's only thread (its pool `solo`: handing no-ops to child processes is slower, and real
-  jobs would want it).
-* **How many processes.** One worker process each, except Dramatiq (two processes of eight threads, its best). On a
+  threads, Celery in the worker's only thread (its pool `solo`, ahead of `prefork` in a few trials with no-ops; real jobs
+  would want `prefork`).
+* **How many processes.** One worker process each, except Dramatiq (two processes of eight threads). On a
   machine with more cores, all of them would use more.
 * **Languages.** graphile-worker runs on Node; awa-pg's engine is Rust and calls into Python for each job. All Python
   systems share one interpreter; those on asyncio use uvloop.
@@ -45,8 +46,13 @@ figure. Before you conclude anything, know that:
 * **Bulk enqueue.** Celery and Dramatiq have no bulk API; theirs is the single call in a loop.
 * **Two cores.** Producer, worker and server share the machine. A figure here is about cost per job, not about what the
   system reaches with a server of its own.
-* **Tuning.** Peers run with the best settings found in short trials, and their authors may know better ones. Each is in
-  one file of `benchmarks/peers`; corrections are welcome."""
+* **Tuning.** Uneven, and on `drain` only. graphile-worker, PgQueuer, Oban, Chancy, awa-pg and Celery: two to four
+  variations of one or two settings, one or two short runs each, on a machine that was busy with other work.
+  Procrastinate and Dramatiq: settings of an earlier measurement, none varied here. Howdah: its settings were given, none
+  varied here. Bulk sizes, pool sizes and the settings for `latency` were not tuned for anyone. Their authors may know
+  better ones; each system is in one file of `benchmarks/peers`, and corrections are welcome.
+* **What sustained counts.** The rate is scaled by the share that the store had seen finished at the end; the plot per
+  second and the last-by-first quotient count handler runs. For Chancy, whose completions lag, the two differ widely."""
 
 REPRODUCE = """```console
 $ make bench-peers    # installs all it needs, runs everything, writes this page; about {minutes:.0f} minutes

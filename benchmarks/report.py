@@ -193,8 +193,8 @@ def page(figures: Figures, environment: results.Environment) -> str:
     return f"""# Howdah beside its peers
 
 Made by `make bench-peers` from [these results](benchmarks/results.jsonl), not by hand: medians over {figures.rounds()}
-interleaved rounds on one machine and one PostgreSQL server, no-op handlers, every system through its public API with
-the best settings found. Read [what is not comparable](#what-is-not-comparable) before you conclude anything.
+interleaved rounds on one machine and one PostgreSQL server, no-op handlers, every system through its public API,
+configured for speed. Read [what is not comparable](#what-is-not-comparable) before you conclude anything.
 
 {overview(figures)}
 

@@ -28,7 +28,7 @@ PEER = Peer(
     durable="yes",
     language="Rust and Python",
     sizes=Sizes(drain=30_000),
-    # Its own view awa.jobs and queue_stats() take minutes once a few thousand jobs are done and nothing was analysed.
+    # Not its view awa.jobs nor queue_stats(): after a drain they took more than a minute here; why was not looked into.
     waiting="SELECT (SELECT count(*) FROM awa.ready_entries)"
     " - (SELECT coalesce(sum(completed_count), 0) FROM awa.receipt_completion_batches)",
 )

@@ -1,4 +1,4 @@
-"""Celery on Redis: one process without result backend; for no-ops that is faster than handing them to children."""
+"""Celery on Redis: one process without result backend; in short trials ahead of handing no-ops to children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PEER = Peer(
     title="Celery on Redis",
     packages=["celery", "redis", "hiredis"],
     settings={
-        "worker": f"1 process, pool solo (faster than prefork for no-ops), prefetch multiplier {PREFETCH},"
+        "worker": f"1 process, pool solo (ahead of prefork in trials), prefetch multiplier {PREFETCH},"
         " no result backend, no gossip, mingle or heartbeat, events off",
         "enqueue": "Task.apply_async on one connection; there is no bulk API, so bulk is the same call in a loop",
     },

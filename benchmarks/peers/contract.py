@@ -21,7 +21,7 @@ class Sizes:
     single: int = 3_000
     bulk: int = 50_000
     batch: int = 5_000
-    """Jobs per call of the bulk API, the best found."""
+    """Jobs per call of the bulk API; not tuned."""
     flow: int = 2_000
     """Jobs per call while the worker runs (sustained, pinned)."""
 
