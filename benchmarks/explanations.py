@@ -35,8 +35,8 @@ figure. Before you conclude anything, know that:
 * **When a job counts as acknowledged.** Celery, by default, acknowledges before the handler runs: a killed worker loses
   the job. Chancy writes completions in batches some time after the handler's end. The others acknowledge after the end.
 * **What a handler is.** Handlers do nothing. `async def` runs on the worker's event loop; Dramatiq runs `def` in
-  threads, Celery in the worker's only thread (its pool `solo`, ahead of `prefork` in a few trials with no-ops; real jobs
-  would want `prefork`).
+  threads, Celery in the worker's only thread (its pool `solo`, ahead of `prefork` in a few trials with no-ops; real
+  jobs would want `prefork`).
 * **How many processes.** One worker process each, except Dramatiq (two processes of eight threads). On a
   machine with more cores, all of them would use more.
 * **Languages.** graphile-worker runs on Node; awa-pg's engine is Rust and calls into Python for each job. All Python
@@ -48,8 +48,8 @@ figure. Before you conclude anything, know that:
   system reaches with a server of its own.
 * **Tuning.** Uneven, and on `drain` only. graphile-worker, PgQueuer, Oban, Chancy, awa-pg and Celery: two to four
   variations of one or two settings, one or two short runs each, on a machine that was busy with other work.
-  Procrastinate and Dramatiq: settings of an earlier measurement, none varied here. Howdah: its settings were given, none
-  varied here. Bulk sizes, pool sizes and the settings for `latency` were not tuned for anyone. Their authors may know
+  Procrastinate and Dramatiq: settings of an earlier measurement, none varied here. Howdah: its settings were given,
+  none varied here. Bulk sizes, pool sizes and the settings for `latency` were not tuned for anyone. Their authors may know
   better ones; each system is in one file of `benchmarks/peers`, and corrections are welcome.
 * **What sustained counts.** The rate is scaled by the share that the store had seen finished at the end; the plot per
   second and the last-by-first quotient count handler runs. For Chancy, whose completions lag, the two differ widely."""
