@@ -49,7 +49,7 @@ figure. Before you conclude anything, know that:
 * **Tuning.** Uneven, and on `drain` only. graphile-worker, PgQueuer, Oban, Chancy, awa-pg and Celery: two to four
   variations of one or two settings, one or two short runs each, on a machine that was busy with other work.
   Procrastinate and Dramatiq: settings of an earlier measurement, none varied here. Howdah: its settings were given,
-  none varied here. Bulk sizes, pool sizes and the settings for `latency` were not tuned for anyone. Their authors may know
+  none varied here. Bulk sizes, pool sizes and the settings for `latency` were not tuned for anyone. Authors may know
   better ones; each system is in one file of `benchmarks/peers`, and corrections are welcome.
 * **What sustained counts.** The rate is scaled by the share that the store had seen finished at the end; the plot per
   second and the last-by-first quotient count handler runs. For Chancy, whose completions lag, the two differ widely."""
