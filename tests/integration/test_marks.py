@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from tests.integration.test_contract import insert, value
 
 Sql = psycopg.Connection[Any]
 CLAIM = """
-    SELECT id, priority, created_at, near, far, strays, seen, attempts FROM claim_from_marks(
+    SELECT id, priority, created_at, data, attempts FROM claim_from_marks(
         'w', %(types)s, %(batch)s, NULL, NULL, NULL, %(marks)s::mark[], %(strays)s::stray[], %(seen)s::pg_snapshot)
 """
 
@@ -46,7 +47,9 @@ def claim_from(
     parameters = {"types": list(types), "batch": batch, "marks": marks, "strays": strays, "seen": seen}
     about, *jobs = sql.execute(CLAIM, parameters).fetchall()
     jobs.sort(key=lambda row: (-row[1], row[2], row[0]))
-    return Claimed([UUID(bytes=bytes(row[0])) for row in jobs], *about[3:])
+    said = json.loads(about[3] or "{}")
+    ids = [UUID(bytes=bytes(row[0])) for row in jobs]
+    return Claimed(ids, said.get("near"), said.get("far"), said.get("strays"), said.get("seen"), about[4])
 
 
 def line(sql: Sql) -> list[UUID]:
@@ -58,7 +61,7 @@ def enqueue_mixed(sql: Sql, count: int, seed: int) -> None:
     for n in range(count):
         age = chance.choice([0, 0, 1, 3, 60])
         sql.execute(
-            "INSERT INTO jobs (job_type, queue, priority, created_at) VALUES (%s, %s, %s, now() - %s * interval '1 second')",
+            "INSERT INTO jobs (job_type, queue, priority, created_at) VALUES (%s, %s, %s, now() - %s * interval '1 s')",
             (chance.choice("abc"), chance.choice(["default", "other"]), chance.choice([30, 100, 150]), age + n / 1000),
         )
 
@@ -222,12 +225,14 @@ def test_marks_of_pools_that_a_claim_does_not_ask_are_kept(database: Database, s
         for _ in range(5):
             sql.execute("INSERT INTO jobs (job_type, queue) VALUES ('plain', %s)", (queue,))
     both = ask(["one", "two"], None)
-    assert both[0][7] == 4
+    assert both[0][4] == 4
+    said = json.loads(both[0][3])
     with database.connect() as slow, slow.transaction():
         slow.execute("INSERT INTO jobs (job_type, queue, created_at) VALUES ('plain', 'two', now() - interval '1 h')")
-    alone = ask(["one"], both[0][4], both[0][5], both[0][6])
-    assert (alone[0][7], alone[0][3].count("("), alone[0][5].count("(")) == (2, 2, 1)
-    last = ask(["two"], alone[0][4], alone[0][5], alone[0][6])
+    alone = ask(["one"], said["far"], said["strays"], said["seen"])
+    said = json.loads(alone[0][3])
+    assert (alone[0][4], said["near"].count("("), said["strays"].count("(")) == (2, 2, 1)
+    last = ask(["two"], said["far"], said["strays"], said["seen"])
     assert value(sql, "queue", UUID(bytes=bytes(last[1][0]))) == "two"
     assert min(row[2] for row in last[1:]) < max(row[2] for row in last[1:]) - 3000, "the late one is among them"
 

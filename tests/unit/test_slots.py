@@ -7,7 +7,7 @@ from typing import Any
 
 from howdah.model.job_id import new_job_id
 from howdah.worker.held import Held, Stop
-from howdah.worker.slots import LARGEST_BATCH, Pool, Slots, make_pools
+from howdah.worker.slots import LARGEST_BUFFER, Pool, Slots, make_pools
 from howdah.worker.store import ClaimedJob, Haul
 
 
@@ -97,7 +97,7 @@ def test_prefetch_follows_the_rate_and_is_bounded() -> None:
     assert 45 <= pool.prefetch() <= 50
     pool.finished, pool.measured = 10_000_000, time.monotonic() - 1.0
     pool.measure()
-    assert pool.prefetch() == LARGEST_BATCH
+    assert pool.prefetch() == LARGEST_BUFFER
     # It falls by half with each idle look, and takes a rise at once.
     before = pool.rate
     pool.finished, pool.measured = 0, time.monotonic() - 1.0

@@ -1,5 +1,5 @@
-"""Opening connections. Server-side prepared statements only where nobody stands between, so that everything works behind
-a pooler in transaction mode as well; hot statements are functions whose plans PostgreSQL keeps by itself."""
+"""Opening connections. Server-side prepared statements only where nobody stands between, so that everything works
+behind a pooler in transaction mode as well; hot statements are functions whose plans PostgreSQL keeps by itself."""
 
 from __future__ import annotations
 

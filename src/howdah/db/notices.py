@@ -11,8 +11,9 @@ from howdah.db.op import Operation, Statement
 async def heard(
     link: Link, probe_seconds: float, on_listening: Callable[[], None], trust: Callable[[bool], None]
 ) -> AsyncIterator[None]:
-    """Yields at each notification. Between them, a probe: a connection that died silently must be noticed. `trust` is
-    told whether every notification comes through: not behind a pooler, and not while the setting forbids to send them."""
+    """Yields at each notification. Between them, a probe: a connection that died silently must be noticed.
+
+    `trust` is told whether every notification comes through: not behind a pooler, nor while a setting forbids them."""
     await link.perform(_listen())
     trust(await link.perform(_ping()) and link.direct)
     on_listening()

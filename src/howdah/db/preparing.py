@@ -1,8 +1,8 @@
 """Whether a connection may keep prepared statements.
 
-A prepared statement belongs to a server process. Behind a pooler in transaction mode the next transaction may meet another one,
-where the same name is unknown or, worse, another client's. A pooler gives its clients cancellation keys of its own, so
-the process number in the key tells: if it is that of the process that answers, nobody stands between.
+A prepared statement belongs to a server process. Behind a pooler in transaction mode the next transaction may meet
+another one, where the same name is unknown or, worse, another client's. A pooler gives its clients cancellation keys of
+its own, so the process number in the key tells: if it is that of the process that answers, nobody stands between.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 
@@ -29,8 +30,11 @@ def to_json(value: object, *, what: str, limit: int = 262_144) -> str:
 def from_json(text: str | bytes) -> object:
     """The plain value of a JSON text."""
     try:
-        if isinstance(text, str):
-            return _decoder.decode(text)
+        if type(text) is str and text[:1] == "{":
+            # As the table writes it: an object from the first character to the last. Whatever else it is comes below.
+            value, end = _scan(text)
+            if end == len(text):
+                return value
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise PayloadError(f"this is not JSON that can be read: {error}") from error
@@ -57,4 +61,13 @@ def _refuse_constant(name: str) -> object:
 
 
 # Made once: json.loads would make one for every text.
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+_scan_once: Any = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]  # by C code
+
+
+def _scan(text: str) -> tuple[object, int]:
+    try:
+        scanned: tuple[object, int] = _scan_once(text, 0)
+        return scanned
+    except StopIteration:
+        # How it says that a value is missing.
+        return None, -1

@@ -26,6 +26,8 @@ class HandlerSignature:
     takes_context: bool
     handler: str
     coders: Mapping[str, Coder]
+    # Which types of each parameter are passed on as JSON has them.
+    exact: Mapping[str, frozenset[type]]
     positional: tuple[str, ...]
     positional_only: tuple[str, ...]
     defaults: Mapping[str, object]
@@ -71,12 +73,11 @@ class HandlerSignature:
         """Whether these can be passed by name without a look at any value: the common case, and the quick one."""
         if self.positional_only or self.var_positional is not None:
             return False
-        coders = self.coders
+        exact = self.exact
         for name, plain in data.items():
-            coder = coders.get(name)
-            if coder is None or type(plain) not in coder.exact:
+            if type(plain) not in exact.get(name, ()):
                 return False
-        return all(name in data for name in self.required) if len(data) < len(coders) else True
+        return len(data) == len(exact) or all(name in data for name in self.required)
 
     def _coder_of_extra(self, name: str) -> Coder:
         if self.var_keyword is None or name in self.reserved:
@@ -151,6 +152,7 @@ def read_signature(function: Callable[..., object], context_type: type) -> Handl
         handler=handler,
         var_keyword=coders.pop(var_keyword) if var_keyword is not None else None,
         coders=coders,
+        exact={name: coder.exact for name, coder in coders.items()},
         positional=tuple(p.name for p in parameters if p.kind in _POSITIONAL),
         positional_only=by_kind[_Kind.POSITIONAL_ONLY],
         defaults={p.name: p.default for p in parameters if p.default is not p.empty},

@@ -1,9 +1,10 @@
 """Tells the database how claims ended, in batches.
 
 While one write is under way the next batch gathers, so a lone job is acknowledged at once and a flood, of which
-more is known to come, in big batches. A finished job is kept, and its lease alive, until the database has taken its end: after an
-outage nothing has to run again. If the values of one job are refused, the batch falls back to single rows,
-so that one bad row never blocks its neighbours; a job that somebody has locked is set aside until it is free.
+more is known to come, in big batches. A finished job is kept, and its lease alive, until the database has taken
+its end: after an outage nothing has to run again. If the values of one job are refused, the batch falls back to
+single rows, so that one bad row never blocks its neighbours; a job that somebody has locked is set aside until it is
+free.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Between claim and acknowledgement: starts held jobs as slots come free, and hands over how each ended.
 
-Jobs run in standing tasks: a task runs one job after the other for as long as their handlers do not wait for anything, and
-when one does, another task, standing by, goes on with the next job. So a flood of quick jobs costs no task each, and a
-thousand waiting ones have one each as ever. A handler notices nothing: what it leaves behind in its task, a changed
-context variable or a cancellation, ends that task with the job.
+Jobs run in standing tasks: a task runs one job after the other for as long as their handlers do not wait for anything,
+and when one does, another task, standing by, goes on with the next job. So a flood of quick jobs costs no task each,
+and a thousand waiting ones have one each as ever. A handler notices nothing: what it leaves behind in its task, a
+changed context variable or a cancellation, ends that task with the job.
 """
 
 from __future__ import annotations

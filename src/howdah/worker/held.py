@@ -124,7 +124,7 @@ class Holdings:
             held.being_written = False
 
     def settle(self) -> None:
-        """Jobs that had ended when this was called: the pulse takes no more words of them from now on. Those that it was
+        """Of jobs that had ended when this was called, the pulse takes no more words from now on. Those that it was
         about to take are marked as being written."""
         with self._lock:
             # begin_writing looks and marks under this lock: it has done both, or it will see that they have ended.

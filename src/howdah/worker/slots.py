@@ -23,6 +23,7 @@ from howdah.worker.store import Demand, Haul
 
 PREFETCH_SECONDS = 0.05
 LARGEST_BATCH = 1000
+LARGEST_BUFFER = 5000
 _RATE_WINDOW = 0.05
 FIRST_SUSPICION_SECONDS = 0.1
 SECOND_SUSPICION_SECONDS = 10.0
@@ -53,7 +54,7 @@ class Pool:
 
     def prefetch(self) -> int:
         """How many may wait here: what the pool gets through in 50 ms at its present rate."""
-        return min(int(self.rate * PREFETCH_SECONDS), LARGEST_BATCH)
+        return min(int(self.rate * PREFETCH_SECONDS), LARGEST_BUFFER)
 
     def wanted(self) -> int:
         """How many more to claim now."""
@@ -61,7 +62,7 @@ class Pool:
 
     def worth_asking(self) -> bool:
         """Whether a claim would be more than a trickle: a lone free slot of a slow pool counts, of a flood not."""
-        return self.hungry and self.wanted() >= max(1, self.prefetch() // 2)
+        return self.hungry and self.wanted() >= max(1, min(self.prefetch(), LARGEST_BATCH) // 2)
 
     def measure(self) -> None:
         """Renew the rate from what finished since the last time."""

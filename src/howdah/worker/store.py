@@ -3,9 +3,11 @@ in id order, so that two batch writers never wait for each other in a circle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -14,8 +16,8 @@ from howdah.db.op import Operation, Statement
 
 
 class ClaimedJob(NamedTuple):
-    """What a worker needs of a job that it has claimed. Fields in the order of worker/claim.sql; a tuple, because that is
-    what the driver makes of a row. An id is its 16 bytes here: a UUID object costs more than all the rest of the row."""
+    """What a worker needs of a job that it has claimed. Fields in the order of worker/claim.sql; a tuple, because that
+    is what the driver makes of a row. An id is its 16 bytes here: a UUID object would cost more than all the rest."""
 
     claim: int
     id: bytes
@@ -106,8 +108,8 @@ class Place(NamedTuple):
 
 class Haul(NamedTuple):
     """What a claim brought: the jobs, in no order; whether there may be more where they came from; the seconds until
-    something scheduled is due; and, of a claim from a place, where to begin the next time, with the near marks and with the
-    far ones, and how long it looked for the first rows."""
+    something scheduled is due; and, of a claim from a place, where to begin the next time, with the near marks and with
+    the far ones, and how long it looked for the first rows."""
 
     jobs: list[ClaimedJob]
     more: bool
@@ -121,13 +123,14 @@ def claim(worker_id: str, job_types: Sequence[str], demand: Demand, place: Place
     """Jobs to run, of the best there are from this place on."""
     rows = yield Statement("worker/claim", {**_claim_parameters(worker_id, job_types, demand), **place._asdict()})
     about = rows.pop(0)
-    took, due, (near, far, strays, seen, looked) = about[8], about[6], about[13:18]
-    if near is None:
-        # There is nothing to remember: a lane of very many priorities, or no lane at all.
-        return Haul(list(map(_make_claimed, rows)), len(rows) >= demand.batch, due)
-    return Haul(
-        list(map(_make_claimed, rows)), took >= demand.batch, due, Place(near), Place(far, strays, seen), looked
-    )
+    due, memory, took = about[6:9]
+    jobs = list(map(_make_claimed, rows))
+    if memory is None:
+        # There is nothing to remember: a lane of very many priorities.
+        return Haul(jobs, len(jobs) >= demand.batch, due)
+    said = json.loads(memory)
+    far = Place(said["far"], said["strays"], said["seen"])
+    return Haul(jobs, took >= demand.batch, due, Place(said["near"]), far, said["looked"])
 
 
 def claim_carefully(worker_id: str, job_types: Sequence[str], demand: Demand) -> Operation[Haul]:
@@ -148,8 +151,8 @@ def _claim_parameters(worker_id: str, job_types: Sequence[str], demand: Demand) 
     }
 
 
-def _make_claimed(row: tuple[Any, ...]) -> ClaimedJob:
-    return ClaimedJob._make(row[:13])
+#: Quicker than ClaimedJob(*row): the row has the right fields already.
+_make_claimed: Callable[[tuple[Any, ...]], ClaimedJob] = partial(tuple.__new__, ClaimedJob)
 
 
 def complete(done: Sequence[Completion], claims: Sequence[int]) -> Operation[set[bytes]]:

@@ -236,19 +236,19 @@ END $$;
 CREATE FUNCTION howdah.claim_from_marks(p_worker_id text, p_job_types text[], p_batch int, p_queues text[], p_limits int[],
     p_pools int[], p_marks howdah.mark[], p_strays howdah.stray[], p_seen pg_snapshot)
 RETURNS TABLE (claim bigint, id bytea, lease bigint, job_type text, queue text, priority int, created_at double precision,
-    data text, attempts int, max_attempts int, errors int, deaths int, events_count int, near text, far text,
-    strays text, seen text, looked double precision)
+    data text, attempts int, max_attempts int, errors int, deaths int, events_count int)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_nestloop = off SET enable_mergejoin = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off SET lock_timeout = '2ms' SET datestyle = 'ISO' AS $$
 DECLARE
     v_took howdah.taken;
     v_strays howdah.stray[];
+    v_seen pg_snapshot;
     v_lease bigint;
     v_claim bigint;
 BEGIN
     -- The first row is about the claim itself: how many line rows it took (attempts), when the next job is due (created_at),
-    -- and the marks. The others are the jobs, in no order.
+    -- and, as JSON (data), the marks. The others are the jobs, in no order.
     IF EXISTS (SELECT FROM howdah.scheduled AS s WHERE s.run_at <= now()) THEN
         PERFORM howdah.promote_due();
     END IF;
@@ -256,12 +256,12 @@ BEGIN
         -- A lane of very many priorities has no ranges to remember.
         RETURN NEXT;
         RETURN QUERY SELECT c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
-            c.max_attempts, c.errors, c.deaths, c.events_count, NULL::text, NULL::text, NULL::text, NULL::text, NULL::double precision
+            c.max_attempts, c.errors, c.deaths, c.events_count
         FROM howdah.claim_jobs(p_worker_id, p_job_types, p_batch, p_queues, p_limits, p_pools) AS c;
         RETURN;
     END IF;
     -- Before the look, so that what commits in between is seen twice and not never.
-    seen := pg_current_snapshot()::text;
+    v_seen := pg_current_snapshot();
     IF p_seen IS NOT NULL THEN
         v_strays := howdah.new_strays(p_seen, p_strays, p_marks);
         IF cardinality(v_strays) > 500 THEN
@@ -277,10 +277,8 @@ BEGIN
     END IF;
     attempts := cardinality(v_took.ids);
     created_at := howdah.seconds_to_next_due();
-    near := v_took.near::text;
-    far := v_took.far::text;
-    strays := v_took.strays::text;
-    looked := v_took.looked;
+    data := json_build_object('near', v_took.near::text, 'far', v_took.far::text, 'strays', v_took.strays::text,
+        'seen', v_seen::text, 'looked', v_took.looked);
     RETURN NEXT;
     IF attempts = 0 THEN
         RETURN;
@@ -301,8 +299,8 @@ BEGIN
     SELECT v_claim,
         CASE WHEN ~t.priority = l.rank AND howdah.lane_of(t.queue, t.job_type) = l.lane THEN uuid_send(t.id)
             ELSE uuid_send(howdah.surplus(t.id)) END,
-        t.lease, t.job_type, t.queue, t.priority, extract(epoch FROM t.created_at)::double precision,
-        t.data::text, t.attempts, t.max_attempts, t.errors, t.deaths, t.events_count, NULL::text, NULL::text, NULL::text, NULL::text, NULL::double precision
+        t.lease, t.job_type, t.queue, t.priority, date_part('epoch', t.created_at),
+        t.data::text, t.attempts, t.max_attempts, t.errors, t.deaths, t.events_count
     FROM taken AS t JOIN unnest(v_took.ids, v_took.lanes, v_took.ranks) AS l (id, lane, rank) ON l.id = t.id;
 END $$;
 
