@@ -79,36 +79,51 @@ $$;
 CREATE OR REPLACE FUNCTION howdah.jobs_inserted() RETURNS trigger
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_rings boolean;
+    v_notify boolean;
+    v_kept_since uuid;
+    v_some record;
 BEGIN
-    INSERT INTO howdah.ready (lane, rank, created_at, id)
-    SELECT howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at, f.id
-    FROM fresh AS f
-    WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND (f.run_at IS NULL OR f.run_at <= now());
-    v_rings := FOUND;
-    INSERT INTO howdah.scheduled (run_at, id, lane, rank, created_at)
-    SELECT f.run_at, f.id, howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at
-    FROM fresh AS f
-    WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND f.run_at > now();
-    -- For what is due later too: workers poll seldom, and it may be due before they do.
-    IF FOUND OR v_rings THEN
-        PERFORM howdah.ring();
+    -- One look at everything, so that a single job costs only the statements that it needs.
+    SELECT s.notify, howdah.job_id_at(now() - s.retention) FROM howdah.settings AS s INTO v_notify, v_kept_since;
+    SELECT bool_or(f.status = 'pending' AND f.attempts < f.max_attempts AND (f.run_at IS NULL OR f.run_at <= now())) AS ready,
+        bool_or(f.status = 'pending' AND f.attempts < f.max_attempts AND f.run_at > now()) AS scheduled,
+        bool_or(f.status IN ('claimed', 'running')) AS claimed,
+        bool_or(f.id < v_kept_since) AS old
+    FROM fresh AS f INTO v_some;
+    IF v_some.ready THEN
+        INSERT INTO howdah.ready (lane, rank, created_at, id)
+        SELECT howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at, f.id
+        FROM fresh AS f
+        WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND (f.run_at IS NULL OR f.run_at <= now());
     END IF;
-
+    IF v_some.scheduled THEN
+        INSERT INTO howdah.scheduled (run_at, id, lane, rank, created_at)
+        SELECT f.run_at, f.id, howdah.lane_of(f.queue, f.job_type), ~f.priority, f.created_at
+        FROM fresh AS f
+        WHERE f.status = 'pending' AND f.attempts < f.max_attempts AND f.run_at > now();
+    END IF;
     PERFORM howdah.note_range(f.queue, f.job_type, ~f.priority)
     FROM (SELECT DISTINCT queue, job_type, priority FROM fresh) AS f
     WHERE NOT EXISTS (SELECT FROM howdah.lanes AS l
         WHERE l.lane = howdah.lane_of(f.queue, f.job_type) AND (l.rank = ~f.priority OR l.rank IS NULL));
-
     -- Unless it is known to commit at once: it may commit late.
-    IF current_setting('howdah_enqueue.commits_at_once', true) IS DISTINCT FROM 'on' OR clock_timestamp() > now() + interval '1 second' THEN
+    IF v_some.ready AND (current_setting('howdah_enqueue.commits_at_once', true) IS DISTINCT FROM 'on'
+        OR clock_timestamp() > now() + interval '1 second') THEN
         INSERT INTO howdah.late (lane, rank, since, until)
         SELECT howdah.lane_of(f.queue, f.job_type), ~f.priority, min(f.created_at), max(f.created_at)
         FROM fresh AS f WHERE f.status = 'pending' AND (f.run_at IS NULL OR f.run_at <= now())
         GROUP BY f.queue, f.job_type, f.priority;
     END IF;
-    PERFORM howdah.guard_revival((SELECT f.id FROM fresh AS f ORDER BY f.id LIMIT 1));
-    PERFORM howdah.note_plain_claim(f.worker_id, f.id) FROM fresh AS f WHERE f.status IN ('claimed', 'running');
+    IF v_some.old THEN
+        PERFORM howdah.guard_revival((SELECT f.id FROM fresh AS f ORDER BY f.id LIMIT 1));
+    END IF;
+    IF v_some.claimed THEN
+        PERFORM howdah.note_plain_claim(f.worker_id, f.id) FROM fresh AS f WHERE f.status IN ('claimed', 'running');
+    END IF;
+    -- For what is due later too: workers poll seldom, and it may be due before they do.
+    IF v_notify AND (v_some.ready OR v_some.scheduled) THEN
+        PERFORM pg_notify('howdah', '');
+    END IF;
     RETURN NULL;
 END $$;
 

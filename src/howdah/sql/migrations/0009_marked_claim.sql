@@ -166,35 +166,48 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_all howdah.taken := ('{}', '{}', '{}', '{}', '{}', NULL, 0);
     v_began timestamptz := clock_timestamp();
-    v_heads howdah.mark[];
+    v_look record;
     v_best howdah.mark[];
     v_rank int;
     v_some record;
 BEGIN
-    SELECT l.heads, l.near, l.far, l.strays INTO v_heads, v_all.near, v_all.far, v_all.strays
-    FROM howdah.look(p_queues, p_job_types, p_marks, p_strays) AS l;
+    v_look := howdah.look(p_queues, p_job_types, p_marks, p_strays);
+    v_all.near := v_look.near;
+    v_all.far := v_look.far;
+    v_all.strays := v_look.strays;
     v_all.looked := extract(epoch FROM clock_timestamp() - v_began);
+    IF v_all.strays IS NULL AND cardinality(v_look.heads) = 1 THEN
+        -- One range has something: nothing to put in order.
+        v_some := howdah.take_from_lane(v_look.heads[1], 'infinity', p_most);
+        v_all.ids := coalesce(v_some.ids, '{}');
+        v_all.lanes := array_fill(v_look.heads[1].lane, ARRAY[cardinality(v_all.ids)]);
+        v_all.ranks := array_fill(v_look.heads[1].rank, ARRAY[cardinality(v_all.ids)]);
+        v_all.near := v_all.near || v_some.last;
+        RETURN v_all;
+    ELSIF v_all.strays IS NULL AND v_look.heads IS NULL THEN
+        RETURN v_all;
+    END IF;
     -- Strict order: all of the best rank before the next. The ranges behind are left as they are.
     FOR v_rank, v_best IN
         SELECT h.rank, array_agg(h.*::howdah.mark) FILTER (WHERE h.at IS NOT NULL) FROM (
-            SELECT * FROM unnest(v_heads) AS u (lane, rank, at, id)
+            SELECT * FROM unnest(v_look.heads) AS u (lane, rank, at, id)
             UNION ALL SELECT s.lane, s.rank, NULL, NULL FROM unnest(v_all.strays) AS s (lane, rank, since, until)) AS h
         GROUP BY h.rank ORDER BY h.rank
     LOOP
         IF v_all.strays IS NOT NULL AND cardinality(v_all.ids) < p_most THEN
-            SELECT t.ids, t.lanes INTO v_some FROM howdah.take_strays(v_all.strays, v_rank, p_most - cardinality(v_all.ids)) AS t;
+            v_some := howdah.take_strays(v_all.strays, v_rank, p_most - cardinality(v_all.ids));
             v_all.ids := v_all.ids || v_some.ids;
             v_all.lanes := v_all.lanes || v_some.lanes;
         END IF;
         IF v_best IS NULL OR cardinality(v_all.ids) >= p_most THEN
             v_all.near := v_all.near || v_best;
         ELSIF cardinality(v_best) = 1 THEN
-            SELECT t.ids, t.last INTO v_some FROM howdah.take_from_lane(v_best[1], 'infinity', p_most - cardinality(v_all.ids)) AS t;
+            v_some := howdah.take_from_lane(v_best[1], 'infinity', p_most - cardinality(v_all.ids));
             v_all.ids := v_all.ids || v_some.ids;
             v_all.lanes := v_all.lanes || array_fill(v_best[1].lane, ARRAY[coalesce(cardinality(v_some.ids), 0)]);
             v_all.near := v_all.near || v_some.last;
         ELSE
-            SELECT t.ids, t.lanes, t.last INTO v_some FROM howdah.take_from_lanes(v_best, p_most - cardinality(v_all.ids)) AS t;
+            v_some := howdah.take_from_lanes(v_best, p_most - cardinality(v_all.ids));
             v_all.ids := v_all.ids || v_some.ids;
             v_all.lanes := v_all.lanes || v_some.lanes;
             v_all.near := v_all.near || v_some.last;
@@ -244,15 +257,25 @@ DECLARE
     v_took howdah.taken;
     v_strays howdah.stray[];
     v_seen pg_snapshot;
+    v_state record;
+    v_promoted boolean := false;
     v_lease bigint;
-    v_claim bigint;
 BEGIN
     -- The first row is about the claim itself: how many line rows it took (attempts), when the next job is due (created_at),
     -- and, as JSON (data), the marks. The others are the jobs, in no order.
-    IF EXISTS (SELECT FROM howdah.scheduled AS s WHERE s.run_at <= now()) THEN
+    v_seen := pg_current_snapshot();  -- before the look, so that what commits in between is seen twice and not never
+    LOOP
+        SELECT (SELECT n.run_at FROM howdah.scheduled AS n ORDER BY n.run_at LIMIT 1) AS due,
+            EXISTS (SELECT FROM howdah.lanes AS l WHERE l.rank IS NULL AND l.job_type = ANY (p_job_types)) AS wide,
+            p_strays IS NOT NULL OR EXISTS (SELECT FROM howdah.late AS l WHERE l.xid >= pg_snapshot_xmax(p_seen))
+                OR EXISTS (SELECT FROM howdah.late AS l WHERE l.xid = ANY (ARRAY(SELECT pg_snapshot_xip(p_seen)))) AS late
+        INTO v_state;
+        EXIT WHEN v_promoted OR v_state.due IS NULL OR v_state.due > now();
         PERFORM howdah.promote_due();
-    END IF;
-    IF EXISTS (SELECT FROM howdah.open_ranges(p_queues, p_job_types) AS o WHERE o.rank IS NULL) THEN
+        v_promoted := true;
+    END LOOP;
+    created_at := CASE WHEN isfinite(v_state.due) THEN extract(epoch FROM v_state.due - clock_timestamp()) END;
+    IF v_state.wide THEN
         -- A lane of very many priorities has no ranges to remember.
         RETURN NEXT;
         RETURN QUERY SELECT c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
@@ -260,9 +283,7 @@ BEGIN
         FROM howdah.claim_jobs(p_worker_id, p_job_types, p_batch, p_queues, p_limits, p_pools) AS c;
         RETURN;
     END IF;
-    -- Before the look, so that what commits in between is seen twice and not never.
-    v_seen := pg_current_snapshot();
-    IF p_seen IS NOT NULL THEN
+    IF v_state.late AND p_seen IS NOT NULL THEN
         v_strays := howdah.new_strays(p_seen, p_strays, p_marks);
         IF cardinality(v_strays) > 500 THEN
             -- Too many to look at one by one: from the head, where all of them are.
@@ -276,7 +297,6 @@ BEGIN
         v_took := howdah.take_marked_by_pool(p_queues, p_limits, p_pools, p_job_types, p_batch, p_marks, v_strays);
     END IF;
     attempts := cardinality(v_took.ids);
-    created_at := howdah.seconds_to_next_due();
     data := json_build_object('near', v_took.near::text, 'far', v_took.far::text, 'strays', v_took.strays::text,
         'seen', v_seen::text, 'looked', v_took.looked);
     RETURN NEXT;
@@ -284,9 +304,10 @@ BEGIN
         RETURN;
     END IF;
     v_lease := howdah.new_lease(0);
-    INSERT INTO howdah.claims AS c (worker_id, job_ids) VALUES (p_worker_id, v_took.ids) RETURNING c.claim INTO v_claim;
     RETURN QUERY
-    WITH taken AS (
+    WITH noted AS (
+        INSERT INTO howdah.claims AS c (worker_id, job_ids) VALUES (p_worker_id, v_took.ids) RETURNING c.claim
+    ), taken AS (
         UPDATE howdah.jobs AS j
         SET status = 'claimed', worker_id = p_worker_id, claimed_at = now(), attempts = j.attempts + 1,
             lease = greatest(j.lease + 1, v_lease), progress = 0, current_stage = NULL, started_at = NULL,
@@ -296,7 +317,7 @@ BEGIN
         RETURNING j.id, j.lease, j.job_type, j.queue, j.priority, j.created_at, j.data, j.attempts, j.max_attempts, j.errors,
             j.deaths, j.events_count
     )
-    SELECT v_claim,
+    SELECT (SELECT n.claim FROM noted AS n),
         CASE WHEN ~t.priority = l.rank AND howdah.lane_of(t.queue, t.job_type) = l.lane THEN uuid_send(t.id)
             ELSE uuid_send(howdah.surplus(t.id)) END,
         t.lease, t.job_type, t.queue, t.priority, date_part('epoch', t.created_at),
