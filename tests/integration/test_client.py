@@ -309,3 +309,17 @@ def test_every_error_says_what_to_do_by_itself() -> None:
 
     for kind in all_below(HowdahError):
         assert str(kind()) == (kind.__doc__ or "").strip() != ""
+
+
+@pytest.mark.parametrize("bad", [0, 1500, 2999])
+def test_one_item_of_thousands_that_does_not_fit_and_nothing_is_written(app: Howdah, sql: Sql, bad: int) -> None:
+    @app.job()
+    async def many(n: int) -> None: ...
+
+    items: list[dict[str, object]] = [{"n": n} for n in range(3000)]
+    items[bad] = {"n": "three"}
+    with pytest.raises(ArgumentError, match=f"item {bad}: many: n does not fit"):
+        many.enqueue_many(items)  # type: ignore[arg-type]
+    assert sql.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
+    assert len(many.enqueue_many({"n": n} for n in range(3000))) == 3000
+    assert sql.execute("SELECT count(*), sum((data->>'n')::int) FROM jobs").fetchone() == (3000, 2999 * 1500)

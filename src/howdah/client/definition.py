@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from howdah.client.client import Client
+from howdah.client.encoding import Encoding, as_items
 from howdah.client.handle import Job
-from howdah.model.errors import ArgumentError, PayloadError, UserError
+from howdah.model.errors import ArgumentError
 from howdah.model.handler import Handler
 from howdah.model.job_id import as_job_id, new_job_id, new_job_ids
 from howdah.model.options import JobOptions
@@ -103,7 +104,7 @@ class JobDefinition(Generic[P, R]):
         ids = new_job_ids(len(data))
         if ids:
             self._client().enqueue_many(ids, self.name, data, self.options, self._conn)
-        return [self._handle(job_id) for job_id in ids]
+        return self._handles(ids)
 
     async def aenqueue_many(self, items: Iterable[Mapping[str, Any]]) -> list[Job[R]]:
         """Enqueue one job for each mapping of arguments: all of them or, if one does not fit, none."""
@@ -111,7 +112,11 @@ class JobDefinition(Generic[P, R]):
         ids = new_job_ids(len(data))
         if ids:
             await self._client().aenqueue_many(ids, self.name, data, self.options, self._conn)
-        return [self._handle(job_id) for job_id in ids]
+        return self._handles(ids)
+
+    def _handles(self, ids: list[UUID]) -> list[Job[R]]:
+        name, client, load_result = self.name, self._client(), self.load_result
+        return [Job(job_id, name, client, None, load_result) for job_id in ids]
 
     def _handle(self, job_id: UUID) -> Job[R]:
         return Job(job_id, self.name, self._client(), load_result=self.load_result)
@@ -119,21 +124,8 @@ class JobDefinition(Generic[P, R]):
     def _encode(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> str:
         return self.handler.signature.encode(args, kwargs, limit=self._data_limit)
 
-    def _encode_all(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
-        data = []
-        for number, item in enumerate(_as_iterable(items)):
-            if not isinstance(item, Mapping):
-                found = type(item).__name__
-                raise ArgumentError(f"item {number} (counted from 0) is of type {found}; each must be a mapping")
-            try:
-                data.append(self._encode((), item))
-            except (ArgumentError, PayloadError) as error:
-                kind: type[UserError] = ArgumentError if isinstance(error, ArgumentError) else PayloadError
-                raise kind(f"item {number}: {error}") from error
-        return data
-
-
-def _as_iterable(items: object) -> Iterable[object]:
-    if not isinstance(items, Iterable):
-        raise ArgumentError(f"enqueue_many takes an iterable of mappings, not {type(items).__name__}")
-    return items
+    def _encode_all(self, items: Iterable[Mapping[str, Any]]) -> Sequence[str]:
+        encode, limit = self.handler.signature.encode, self._data_limit
+        encoding = Encoding(as_items(items), lambda item: encode((), item, limit=limit))
+        # In the caller's transaction nothing may be sent before everything is known to fit: a failure would abort it.
+        return encoding if self._conn is None else encoding.all()

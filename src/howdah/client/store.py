@@ -15,6 +15,8 @@ from howdah.model.status import Status
 #: From this many on COPY; below, an array's single round trip. A guess (docs/decisions/0003).
 COPY_FROM = 200
 _ROWS_PER_CHUNK = 5000
+#: Of a COPY, what is made while the server takes in the part before.
+_ROWS_PER_WRITE = 1000
 
 
 def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions, *, alone: bool) -> Operation[None]:
@@ -95,8 +97,8 @@ def _columns(options: JobOptions) -> dict[str, object]:
 
 
 def _copy_rows(ids: Sequence[UUID], job_type: str, data: Sequence[str], tail: str) -> Iterator[str]:
-    for start in range(0, len(ids), _ROWS_PER_CHUNK):
-        chunk = slice(start, start + _ROWS_PER_CHUNK)
+    for start in range(0, len(ids), _ROWS_PER_WRITE):
+        chunk = slice(start, start + _ROWS_PER_WRITE)
         yield "".join(
             f"{job_id}\t{job_type}\t{_copy_text(text)}\t{tail}\n"
             for job_id, text in zip(ids[chunk], data[chunk], strict=True)
