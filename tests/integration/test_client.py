@@ -319,7 +319,7 @@ def test_one_item_of_thousands_that_does_not_fit_and_nothing_is_written(app: How
     items: list[dict[str, object]] = [{"n": n} for n in range(3000)]
     items[bad] = {"n": "three"}
     with pytest.raises(ArgumentError, match=f"item {bad}: many: n does not fit"):
-        many.enqueue_many(items)  # type: ignore[arg-type]
+        many.enqueue_many(items)
     assert sql.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
     assert len(many.enqueue_many({"n": n} for n in range(3000))) == 3000
     assert sql.execute("SELECT count(*), sum((data->>'n')::int) FROM jobs").fetchone() == (3000, 2999 * 1500)

@@ -87,7 +87,7 @@ def _limit_time(limit: timedelta) -> Operation[None]:
 
 
 def _ping() -> Operation[None]:
-    yield Statement("worker/ping")
+    yield Statement("db/read_backend")
 
 
 @contextmanager

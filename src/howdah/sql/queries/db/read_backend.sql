@@ -1,2 +1,2 @@
--- Purpose: which server process answers? Locks: none. Index: none. Called by: db/preparing.py
+-- Purpose: which server process answers? Locks: none. Index: none. Called by: db/preparing.py, db/bounded.py
 SELECT pg_backend_pid()
