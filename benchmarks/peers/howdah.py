@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from benchmarks.peers.contract import Peer, Plan, Sizes
+from benchmarks.peers.contract import Peer, Plan
 from benchmarks.peers.stopping import run_until_sigterm
 from benchmarks.tally import open_tally
 
@@ -19,7 +19,6 @@ PEER = Peer(
     keeps="every finished job, with its result and times",
     handler="async def",
     durable="yes (enqueue and completion)",
-    sizes=Sizes(batch=10_000),
     waiting="SELECT count(*) FROM howdah.jobs WHERE status IN ('pending', 'claimed', 'running')",
 )
 
