@@ -182,7 +182,7 @@ def describe(options: Options, asked: list[str], postgres: str) -> results.Envir
         postgres=POSTGRES_SETTINGS,
         redis=REDIS_SETTINGS,
         left_out=left_out,
-        seconds=options.seconds,
+        seconds={scenario: options.seconds[scenario] for scenario in options.scenarios},
         rounds=options.rounds,
     )
 

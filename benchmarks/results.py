@@ -62,9 +62,11 @@ def runs(path: Path) -> list[str]:
 
 
 def environment_of(path: Path, run: str) -> Environment:
-    """What the run began with; one that was continued has several, and the last holds."""
+    """What the run was made with; one that was continued has several, each with the lengths of its own scenarios."""
     found = [row for row in read(path) if row["kind"] == "environment" and row["run"] == run]
-    return cast(Environment, found[-1])
+    seconds = {scenario: length for row in found for scenario, length in row["seconds"].items()}
+    commands = "`, `".join(row["command"] for row in found)
+    return cast(Environment, {**found[-1], "started": found[0]["started"], "seconds": seconds, "command": commands})
 
 
 def measurements_of(path: Path, run: str) -> list[Measurement]:
