@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import Sequence
@@ -14,8 +15,15 @@ import pytest
 from psycopg.errors import LockNotAvailable
 
 from howdah import Howdah
+from howdah.db.catalog import Catalog
+from howdah.db.link import Link, Outage
+from howdah.worker.claimer import Claimer
+from howdah.worker.marks import Start
+from howdah.worker.slots import Slots, make_pools
+from howdah.worker.store import ClaimedJob, Haul, Place
 from tests.conftest import Database
 from tests.integration.test_contract import insert, value
+from tests.rig.waiting import until_async
 
 Sql = psycopg.Connection[Any]
 CLAIM = """
@@ -260,3 +268,22 @@ def test_an_enqueue_alone_in_its_transaction_writes_nothing_down(app: Howdah, sq
     with psycopg.connect(app.sessions.url()) as conn:
         alone.using(conn=conn).enqueue()
     assert sql.execute("SELECT count(*) FROM late").fetchone() == (1,)
+
+
+async def test_a_claimer_looks_before_its_near_marks_before_it_lies_down(database: Database, sql: Sql) -> None:
+    job_id = insert(sql)
+    row = sql.execute("SELECT lane, rank FROM ready").fetchone()
+    assert row is not None
+    beyond = f'{{"({row[0]},{row[1]},2100-01-01,00000000-0000-0000-0000-000000000000)"}}'
+    taken: list[ClaimedJob] = []
+    link = Link(database.url, Catalog(), "claims", Outage())
+    claimer = Claimer(link, "w", ["plain"], Slots(make_pools({"default": None}, 5)), taken.extend, lambda: 0)
+    # As after a flood: the last claim was full, and this job committed behind its near mark, its ring long used up.
+    claimer._marks.learn(Start.HEAD, Haul([], True, None, Place(beyond), Place(None)))
+    assert claimer._marks.choose() == (Start.NEAR, Place(beyond))
+    claiming = asyncio.create_task(claimer.run(poll=600))
+    await until_async(lambda: bool(taken), "found without a ring and without a poll")
+    claimer.stop()
+    await claiming
+    await link.close()
+    assert [UUID(bytes=job.id) for job in taken] == [job_id]

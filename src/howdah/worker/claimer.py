@@ -18,7 +18,7 @@ from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.runtime.wakeup import Wakeup
 from howdah.worker import store
-from howdah.worker.marks import Marks
+from howdah.worker.marks import Marks, Start
 from howdah.worker.slots import Slots
 from howdah.worker.store import ClaimedJob, Demand, Haul
 
@@ -116,7 +116,8 @@ class Claimer:
                 self._careful_until = time.monotonic() + _CAREFUL_SECONDS
             else:
                 self._marks.learn(start, haul)
-                return haul
+                # Nothing more behind the near marks: there may be before them, so look again before lying down.
+                return haul._replace(more=True) if start is Start.NEAR else haul
         return await self._link.perform(store.claim_carefully(self._worker_id, self._job_types, demand))
 
     async def _sleep(self, poll: float) -> None:
