@@ -44,11 +44,10 @@ def connect(url: str, role: str) -> psycopg.Connection[Any]:
     return connection
 
 
-async def connect_async(url: str, role: str, *, brief: bool = False) -> psycopg.AsyncConnection[Any]:
-    """An async connection in autocommit. `brief`: for a statement or two, which nobody prepares."""
+async def connect_async(url: str, role: str) -> psycopg.AsyncConnection[Any]:
+    """An async connection in autocommit."""
     connection = await psycopg.AsyncConnection.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)
     read_everything(connection)
     send_arrays(connection)
-    if not brief:
-        await prepare_if_direct_async(connection)
+    await prepare_if_direct_async(connection)
     return connection

@@ -48,15 +48,14 @@ class Outage:
 
 
 class Link:
-    """An async connection for one purpose. `chores`: opened for a moment at a time, and this role may lack the right to
-    them, which is no outage."""
+    """An async connection for one purpose. `optional`: this role may lack the right to it, and that is no outage."""
 
-    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage, *, chores: bool = False) -> None:
+    def __init__(self, url: str, catalog: Catalog, role: str, outage: Outage, *, optional: bool = False) -> None:
         self._url = url
         self._catalog = catalog
         self._role = role
         self._outage = outage
-        self._chores = chores
+        self._optional = optional
         self._connection: psycopg.AsyncConnection[Any] | None = None
 
     async def perform(self, operation: Operation[T]) -> T:
@@ -65,7 +64,7 @@ class Link:
             connection = await self.connection()
             result = await perform_async(connection, self._catalog, operation)
         except psycopg.Error as error:
-            if not (is_data_error(error) or is_busy(error) or (self._chores and is_forbidden(error))):
+            if not (is_data_error(error) or is_busy(error) or (self._optional and is_forbidden(error))):
                 self._outage.begin(self._role, error)
                 await self.close()
             raise
@@ -79,7 +78,7 @@ class Link:
     async def connection(self) -> psycopg.AsyncConnection[Any]:
         """The connection, opened if need be."""
         if self._connection is None or self._connection.closed:
-            self._connection = await connect_async(self._url, self._role, brief=self._chores)
+            self._connection = await connect_async(self._url, self._role)
         return self._connection
 
     @property

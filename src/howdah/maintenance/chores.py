@@ -100,12 +100,10 @@ class Chores:
     @asynccontextmanager
     async def _telling(self, what: str) -> AsyncIterator[None]:
         try:
+            # On a connection of their own, kept: to connect anew for each cost a server with fifty idle workers more than
+            # all that they ask of it.
             async with self._one_at_a_time:
-                try:
-                    yield
-                finally:
-                    # Chores are rare: they do not keep a connection to themselves.
-                    await self._link.close()
+                yield
         except Exception as error:
             # A lock that was busy, or an outage, which the link tells: the next round does it.
             self._shaken = self._shaken or (is_transient(error) and not is_busy(error))

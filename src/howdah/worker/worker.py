@@ -151,7 +151,7 @@ class Worker:
         if self._companion is not None:
             silence = self._settings.silence.total_seconds()
             tasks.append(
-                asyncio.create_task(self._companion(self._link("maintenance", chores=True), silence, claimer.ring))
+                asyncio.create_task(self._companion(self._link("maintenance", optional=True), silence, claimer.ring))
             )
         return tasks
 
@@ -176,8 +176,8 @@ class Worker:
             logger.debug("could not sign off: %s", type(error).__name__)
         await link.close()
 
-    def _link(self, role: str, *, chores: bool = False) -> Link:
-        return Link(self._url, self._catalog, role, self._outage, chores=chores)
+    def _link(self, role: str, *, optional: bool = False) -> Link:
+        return Link(self._url, self._catalog, role, self._outage, optional=optional)
 
 
 def _served_handlers(handlers: Mapping[str, Handler], settings: WorkerSettings) -> dict[str, Handler]:
