@@ -100,8 +100,8 @@ class Chores:
     @asynccontextmanager
     async def _telling(self, what: str) -> AsyncIterator[None]:
         try:
-            # On a connection of their own, kept: to connect anew for each cost a server with fifty idle workers more than
-            # all that they ask of it.
+            # On a connection of their own, kept: to connect anew for each cost a server with fifty idle workers more
+            # than all that they ask of it.
             async with self._one_at_a_time:
                 yield
         except Exception as error:
