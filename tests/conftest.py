@@ -41,9 +41,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_configure() -> None:
-    # A run started in the background has SIGINT ignored, and so would every program that the tests start and interrupt.
+    # A run started in the background has SIGINT ignored, one under nohup SIGHUP, and so would every program that the
+    # tests start and signal.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionfinish() -> None:
