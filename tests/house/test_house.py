@@ -114,7 +114,9 @@ def test_nothing_names_a_path_of_this_machine_or_a_registry() -> None:
     if tracked.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
     hosts = "|".join(["pypi" + r"\.org", "pythonhosted" + r"\.org", "npmjs" + r"\.(org|com)"])
-    pattern = re.compile(rf"({re.escape(str(Path.home()))}/|{re.escape(str(ROOT.parent))}/|{hosts})")
+    # A clone right under /tmp or the like shares its folder with every machine.
+    around = ROOT if str(ROOT.parent) in {"/", "/tmp", "/opt", "/srv", "/home", "/var/tmp", "/usr/src"} else ROOT.parent
+    pattern = re.compile(rf"({re.escape(str(Path.home()))}/|{re.escape(str(around))}/|{hosts})")
     found = []
     for name in tracked.stdout.splitlines():
         path = ROOT / name
