@@ -110,10 +110,10 @@ def redis_version() -> str:
 
 def scratch() -> Path:
     """A folder on a real disk: where /tmp is memory, an fsync costs nothing and proves nothing."""
-    parent = "/var/tmp" if os.path.isdir("/var/tmp") else None  # noqa: S108
+    parent = "/var/tmp" if os.path.isdir("/var/tmp") else None  # noqa: S108 - what we put there is made by mkdtemp
     return Path(tempfile.mkdtemp(prefix="howdah-benchmarks-", dir=parent))
 
 
 def memory_folder() -> str | None:
     """Where tallies go: in memory if there is such a place, so that they never wait for PostgreSQL's disk."""
-    return "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
+    return "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 - only a parent: tallies get fresh names

@@ -64,7 +64,7 @@ def work(plan: Plan) -> None:
     set_environment(plan)
     command = ["-m", "dramatiq", "benchmarks.peers.dramatiq_actors"]
     size = ["--processes", str(PROCESSES), "--threads", str(THREADS)]
-    os.execv(sys.executable, [sys.executable, *command, *size])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, *command, *size])  # noqa: S606 - Dramatiq's own command takes our place, signals and all
 
 
 def waiting(url: str) -> int:

@@ -10,6 +10,7 @@ import gc
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -166,7 +167,7 @@ async def test_a_locked_running_job_costs_neither_its_lease_nor_its_neighbours_a
     async with working(app, silence=timedelta(seconds=2)):
         locked = [await waits.aenqueue() for _ in range(2)]
         for job in locked:
-            await until_async(lambda job=job: _is(job, "running"), "it runs")  # type: ignore[misc]
+            await until_async(partial(_is, job, "running"), "it runs")
         with database.connect() as other, other.transaction():
             other.execute("SELECT 1 FROM jobs WHERE id = %s FOR UPDATE", (locked[0].id,))
             go.set()

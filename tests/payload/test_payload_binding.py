@@ -20,7 +20,7 @@ def encode_video(ctx: Context, video_id: int, preset: str = "hd", *, tags: list[
 def positional(a: int, b: int = 2, /, c: int = 3) -> None: ...
 def variadic(a: int, *days: dt.date, flag: bool = False, **extra: dt.date) -> None: ...
 def open_ended(ctx: Context, **extra: int) -> None: ...
-def untyped(a, b=1, *rest, **more): ...  # type: ignore[no-untyped-def]
+def untyped(a, b=1, *rest, **more): ...  # type: ignore[no-untyped-def]  # as handlers may be written
 
 
 def read(function: Callable[..., object]) -> HandlerSignature:
@@ -194,4 +194,4 @@ def test_a_default_that_changes_applies_to_jobs_already_stored() -> None:
         return b
 
     args, kwargs = read(after).decode(json.loads(read(before).encode((1,), {})))
-    assert after(*args, **kwargs) == 2  # type: ignore[arg-type]
+    assert after(*args, **kwargs) == 2  # type: ignore[arg-type]  # decoded: of what types, only the signature knows

@@ -33,7 +33,7 @@ class Strict(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(strict=True, extra="forbid")
     day: dt.date
 
-    @pydantic.computed_field  # type: ignore[prop-decorator]
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property; pydantic does
     @property
     def year(self) -> int:
         return self.day.year

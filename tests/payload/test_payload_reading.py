@@ -1,4 +1,7 @@
-"""What is read from a handler's signature, however it is written."""
+"""What is read from a handler's signature, however it is written.
+
+Handlers here are written as users write them, also in ways that this house does not: hence the ignores.
+"""
 
 from __future__ import annotations
 

@@ -62,6 +62,10 @@ class Producer(threading.Thread):
             except HowdahError:
                 self.refused += 1
 
+    def must_get_further(self, what: str) -> None:
+        target = len(self.acknowledged) + 300
+        until(lambda: len(self.acknowledged) > target, what)
+
     def finish(self) -> None:
         self._over.set()
         self.join(60)
@@ -85,11 +89,9 @@ def test_kill_of_postgres_under_load_loses_and_doubles_nothing(durable: Embedded
     producer.start()
     try:
         for round_ in range(3):
-            target = len(producer.acknowledged) + 300
-            until(lambda target=target: len(producer.acknowledged) > target, f"load before crash {round_}")  # type: ignore[misc]
+            producer.must_get_further(f"load before crash {round_}")
             crash(durable)
-        target = len(producer.acknowledged) + 300
-        until(lambda: len(producer.acknowledged) > target, "load after the last crash")
+        producer.must_get_further("load after the last crash")
         producer.finish()
         with psycopg.connect(url, autocommit=True) as sql:
             until(

@@ -30,7 +30,7 @@ def test_settling_waits_for_a_pulse_that_is_looking_for_words() -> None:
             assert not settled.wait(0.2), "settled although the pulse was still looking"
             return 1.0
 
-    holdings._held[b"slow"] = Slow()  # type: ignore[assignment]
+    holdings._held[b"slow"] = Slow()  # type: ignore[assignment]  # a stand-in, as slow as the test needs
 
     def settle() -> None:
         looking.wait(5)

@@ -88,8 +88,8 @@ def _numbers(kind: int, code: str, values: Sequence[float | None]) -> bytes:
         one = struct.Struct(f">i{code}").pack
         return head + b"".join([_NULL if value is None else one(8, value) for value in values])
     # Each item is its length, always 8, and the number: one call for all of them.
-    items: list[float] = [8] * (2 * len(values))
-    items[1::2] = values  # type: ignore[assignment]
+    items: list[float | None] = [8] * (2 * len(values))
+    items[1::2] = values
     return head + struct.pack(">" + f"i{code}" * len(values), *items)
 
 
