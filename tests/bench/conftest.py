@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +14,15 @@ import pytest
 from howdah.bench.settings import BenchSettings
 from howdah.bench.stage import Stage, staged
 from howdah.cli.main import exit_code
+from tests.answers import Answer
 from tests.conftest import Database
 
 TINY = ("--jobs", "300", "--seconds", "0.6", "--rounds", "1", "--rate", "60", "--workers", "2", "--reporters", "20")
 TINY_TABLES = ("--pending", "600", "--finished", "900", "--scheduled", "100", "--batch", "50")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a bench said and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
+class BenchAnswer(Answer):
+    """Of `howdah bench --json`."""
 
     def scenario(self, name: str) -> dict[str, Any]:
         (found,) = [one for one in self.json["scenarios"] if one["scenario"] == name]
@@ -44,7 +34,7 @@ class Answer:
         assert isinstance(value, int | float), (scenario, name)
         return value
 
-    def must_be_right(self) -> Answer:
+    def must_be_right(self) -> BenchAnswer:
         """Everything was measured, and every job ran exactly once."""
         assert self.code == 0, self.err
         assert "WRONG" not in self.err
@@ -64,15 +54,15 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "howdah", "bench", *map(str, arguments)]
 
 
-def run_bench(url: str, folder: Path, *arguments: object) -> Answer:
+def run_bench(url: str, folder: Path, *arguments: object) -> BenchAnswer:
     done = subprocess.run(
         command(*arguments), cwd=folder, env=environment(url, folder), capture_output=True, text=True, timeout=110
     )
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return BenchAnswer(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
-def bench(database: Database, tmp_path: Path) -> Callable[..., Answer]:
+def bench(database: Database, tmp_path: Path) -> Callable[..., BenchAnswer]:
     """`howdah bench` on the test's database."""
     return lambda *arguments: run_bench(database.url, tmp_path, *arguments)
 
@@ -80,16 +70,16 @@ def bench(database: Database, tmp_path: Path) -> Callable[..., Answer]:
 @pytest.fixture
 def bench_here(
     database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Answer]:
+) -> Callable[..., BenchAnswer]:
     """The same in this process: for what ends before anything is started."""
     monkeypatch.setenv("HOWDAH_URL", database.url)
     monkeypatch.setattr("signal.signal", lambda *_: None)
 
-    def run(*arguments: object) -> Answer:
+    def run(*arguments: object) -> BenchAnswer:
         monkeypatch.setattr("sys.argv", ["howdah", "bench", *map(str, arguments)])
         capsys.readouterr()
         code = exit_code()
-        return Answer(code, *capsys.readouterr())
+        return BenchAnswer(code, *capsys.readouterr())
 
     return run
 

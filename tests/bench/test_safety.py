@@ -22,11 +22,11 @@ from howdah.bench.processes import Child
 from howdah.bench.programme import SCENARIOS
 from howdah.bench.settings import PINS
 from howdah.bench.stage import MARK, Stage
-from tests.bench.conftest import Answer, command, environment
+from tests.bench.conftest import BenchAnswer, command, environment
 from tests.conftest import Database
 from tests.rig.waiting import until
 
-Bench = Callable[..., Answer]
+Bench = Callable[..., BenchAnswer]
 
 
 def schemas(sql: psycopg.Connection[Any]) -> set[str]:

@@ -12,9 +12,9 @@ import pytest
 
 from howdah.bench.outcome import Outcome
 from howdah.bench.programme import SCENARIOS
-from tests.bench.conftest import TINY, TINY_TABLES, Answer
+from tests.bench.conftest import TINY, TINY_TABLES, BenchAnswer
 
-Bench = Callable[..., Answer]
+Bench = Callable[..., BenchAnswer]
 PER_JOB = ("wal_bytes_per_job", "commits_per_job", "index_inserts_per_job")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.answers import Answer
 from tests.conftest import Database
 from tests.rig.waiting import until
 
@@ -70,36 +70,6 @@ async def stubborn(seconds: float) -> str:
     return "rested"
 """
 UUID_PATTERN = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command said and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def lines(self) -> list[Any]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-    def must_work(self) -> Answer:
-        assert self.code == 0, self
-        return self
-
-    def must_be_refused(self, *words: str) -> None:
-        """One line on stderr with these words, nothing on stdout, exit code 2."""
-        assert self.code == 2, self
-        assert self.err.startswith("howdah: "), self
-        assert self.err.count("\n") == 1, self
-        assert self.out == "", self
-        for word in words:
-            assert word in self.err, self
 
 
 @dataclass

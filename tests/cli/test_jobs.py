@@ -13,7 +13,8 @@ import pytest
 from howdah.admin.views import StatusCount
 from howdah.cli.listing import count_line
 from howdah.model.status import Status
-from tests.cli.conftest import Answer, Shell
+from tests.answers import Answer
+from tests.cli.conftest import Shell
 
 INSERT = """
 INSERT INTO jobs (job_type, queue, status, worker_id, attempts, last_error, completed_at, progress, current_stage)
