@@ -10,9 +10,9 @@ STAMP   = $(VENV)/.installed
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
 	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
-	@echo "make evidence  figures that take minutes: claims beside millions of others, enqueue and drain"
+	@echo "make evidence  figures that take minutes: claims beside millions of others"
 	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
-	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 35 minutes, writes docs/benchmarks.md"
+	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
 

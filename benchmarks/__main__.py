@@ -23,7 +23,7 @@ from benchmarks.scenarios import SCENARIOS, Bench, plan_for, prepare
 from benchmarks.servers import POSTGRES_SETTINGS, REDIS_SETTINGS, Postgres, Redis, memory_folder, scratch
 
 SECONDS = {"drain": 0.0, "sustained": 10.0, "pinned": 20.0, "latency": 10.0, "enqueue": 0.0}
-"""Chosen so that five rounds of everything take about 35 minutes."""
+"""Chosen so that five rounds of everything take about 40 minutes (estimated)."""
 PATIENCE = {"drain": 60.0, "sustained": 40.0, "pinned": 40.0, "latency": 30.0, "enqueue": 60.0}
 """Seconds beyond the scenario's own length after which a measurement is given up."""
 PINNED_EVERY = 2

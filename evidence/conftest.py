@@ -1,12 +1,14 @@
-"""Evidence runs on the fixtures of the tests, with durable commits where a figure depends on them."""
+"""Evidence runs on the fixtures of the tests."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.conftest import app, database, make_app, server, sql
 
 __all__ = ["app", "database", "make_app", "server", "sql"]
 
 
-def pytest_generate_tests(metafunc) -> None:  # type: ignore[no-untyped-def]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "route" in metafunc.fixturenames:
         metafunc.parametrize("route", ["newest"], scope="session")

@@ -1,0 +1,1 @@
+"""Figures that take minutes to get; not part of the test run."""
