@@ -5,6 +5,6 @@
 -- worker/claim.
 SELECT due.seconds, c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
     c.max_attempts, c.errors, c.deaths, c.events_count
-FROM (SELECT howdah.seconds_to_next_due() AS seconds) AS due
+FROM (SELECT howdah.seconds_to_next_due() AS seconds OFFSET 0) AS due  -- or it would be asked for every row
 LEFT JOIN LATERAL howdah.claim_jobs(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
     %(limits)s::int[], %(pools)s::int[]) AS c ON true
