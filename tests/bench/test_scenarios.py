@@ -24,6 +24,8 @@ def test_drain_latency_enqueue_and_memory(bench: Bench, sql: psycopg.Connection[
     assert all(answer.figure("drain", name) > 0 for name in PER_JOB)
     assert 0 < answer.figure("drain", "hot_ratio") <= 1
     assert 0 < answer.figure("latency", "latency_p50_ms") <= answer.figure("latency", "latency_p99_ms")
+    assert answer.figure("latency", "p50_to_floor_ratio") > 0
+    assert 0 < answer.figure("latency", "floor_latency_p50_ms") <= answer.figure("latency", "floor_latency_p99_ms")
     assert answer.figure("enqueue", "bulk_ratio_to_floor") > 0
     assert answer.figure("enqueue", "in_transaction_jobs_per_second") > 0
     assert answer.figure("memory", "start_mb") > 5

@@ -68,5 +68,5 @@ def _in_chunks(stage: Stage, what: str, jobs: int, fill: Callable[[int, int, int
 
 
 def _settle(stage: Stage) -> None:
-    stage.say("filling: vacuum and analyze, as autovacuum would have done by now")
-    stage.run(store.fill_vacuum())
+    stage.say("filling: vacuum, analyze and checkpoint, as the server would have done by now")
+    stage.run(store.fill_settle())

@@ -28,10 +28,15 @@ _FILL = 50_000
 
 
 def connect_bare(stage: Stage) -> Any:
+    """A connection for the bare loop."""
+    return open_bare(stage.url, stage.catalog)
+
+
+def open_bare(url: str, catalog: Catalog) -> Any:
     """A connection that prepares every statement at its first use."""
-    connection = connect(stage.url, "bench floor")
+    connection = connect(url, "bench floor")
     connection.prepare_threshold = 0
-    perform(connection, stage.catalog, store.floor_settings())
+    perform(connection, catalog, store.floor_settings())
     return connection
 
 

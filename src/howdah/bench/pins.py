@@ -4,6 +4,7 @@ read-only  REPEATABLE READ, READ ONLY: a long report
 xid        REPEATABLE READ, and it holds a transaction id: a long transaction that has written
 enqueued   it has enqueued a job of the very lane that is worked on, and stays open; the job must run once it commits
 pg_dump    a dump whose output nobody reads
+together   all four at once
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from howdah.bench import store
 from howdah.bench.board import Board
@@ -21,6 +22,7 @@ from howdah.bench.floor import fill
 from howdah.bench.flowing import PLACES, Beside
 from howdah.bench.jobs import noop
 from howdah.bench.outcome import BenchFailed
+from howdah.bench.settings import PINS, TOGETHER
 from howdah.bench.stage import Stage
 from howdah.db.connecting import connect
 from howdah.db.op import perform
@@ -41,9 +43,22 @@ class CannotPin(Exception):
 
 def held(form: str, stage: Stage, board: Board) -> AbstractContextManager[Beside]:
     """The snapshot is held while the block runs."""
+    if form == TOGETHER:
+        return _together(stage, board)
     if form == "enqueued":
         return _enqueued(stage, board)
     return _dump(stage) if form == "pg_dump" else _transaction(stage, read_only=form == "read-only")
+
+
+@contextmanager
+def _together(stage: Stage, board: Board) -> Iterator[Beside]:
+    beside = Beside()
+    with ExitStack() as stack:
+        parts = [stack.enter_context(held(form, stage, board)) for form in PINS]
+        beside.jobs = sum(part.jobs for part in parts)
+        yield beside
+    for part in parts:
+        beside.troubles.extend(part.troubles)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from howdah.bench import store
@@ -106,9 +106,26 @@ def several(
 
 
 @contextmanager
-def producing(stage: Stage, board: Board, *arguments: str) -> Iterator[Child]:
+def working_barely(stage: Stage, board: Board) -> Iterator[Child]:
+    """The floor of a worker, ready when the block begins."""
+    with _running(stage, board, "howdah.bench.bare_worker") as child:
+        deadline = time.monotonic() + START_SECONDS
+        while not board.stamps[0]:
+            child.must_live()
+            if time.monotonic() > deadline:
+                raise BenchFailed(f"the floor's worker did not start within {START_SECONDS:.0f} s")
+            time.sleep(0.02)
+        yield child
+
+
+def producing(stage: Stage, board: Board, *arguments: str) -> AbstractContextManager[Child]:
     """A producer process, which stops when the block ends."""
-    child = Child(stage, ["howdah.bench.producer", stage.catalog.schema, *arguments], board)
+    return _running(stage, board, "howdah.bench.producer", *arguments)
+
+
+@contextmanager
+def _running(stage: Stage, board: Board, module: str, *arguments: str) -> Iterator[Child]:
+    child = Child(stage, [module, stage.catalog.schema, *arguments], board)
     try:
         yield child
     except BaseException:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from howdah.model.errors import OptionError
 
 PINS = ("read-only", "xid", "enqueued", "pg_dump")
+#: All of them held at once.
+TOGETHER = "together"
 
 
 @dataclass(frozen=True, slots=True)

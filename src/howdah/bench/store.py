@@ -83,12 +83,34 @@ def floor_settings() -> Operation[None]:
     yield Statement("bench/floor_settings")
 
 
+def floor_enqueue(job_id: UUID, data: str) -> Operation[None]:
+    """One job for the floor, and a notification of it."""
+    yield Statement("bench/floor_enqueue", {"id": job_id, "data": data})
+
+
+def floor_listen() -> Operation[None]:
+    """Have those notifications sent to this connection."""
+    yield Statement("bench/floor_listen")
+
+
+def floor_claim(batch: int) -> Operation[tuple[str | None, list[str]]]:
+    """The next jobs: all ids as one text, and the data of each."""
+    rows = yield Statement("bench/floor_claim", {"batch": batch})
+    _, ids, data = rows[0]
+    return ids, data.split("\n") if data else []
+
+
+def floor_complete(ids: str) -> Operation[None]:
+    """They ran."""
+    yield Statement("bench/floor_complete", {"ids": ids})
+
+
 def floor_round(batch: int) -> Operation[int]:
     """Claim and complete; how many."""
     rows = yield Statement("bench/floor_claim", {"batch": batch})
     count, ids, _ = rows[0]
     if count:
-        yield Statement("bench/floor_complete", {"ids": ids})
+        yield from floor_complete(ids)
     return int(count)
 
 
@@ -185,9 +207,12 @@ def fill_scheduled(pad: int, chunk: Chunk) -> Operation[None]:
     yield Statement("bench/fill_scheduled", {"pad": pad, **_chunk(chunk)})
 
 
-def fill_vacuum() -> Operation[None]:
-    """What autovacuum would have done."""
+def fill_settle() -> Operation[None]:
+    """What autovacuum and the checkpointer would have done; the latter only where this role may."""
     yield Statement("bench/fill_vacuum")
+    rows = yield Statement("bench/may_checkpoint")
+    if rows[0][0]:
+        yield Statement("bench/checkpoint")
 
 
 def sample_ids(count: int) -> Operation[list[UUID]]:

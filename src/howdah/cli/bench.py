@@ -20,7 +20,7 @@ from howdah.bench.outcome import BenchFailed, Outcome
 from howdah.bench.own_server import own_server
 from howdah.bench.plot import plot
 from howdah.bench.programme import SCENARIOS, TOUR
-from howdah.bench.settings import PINS, BenchSettings
+from howdah.bench.settings import PINS, TOGETHER, BenchSettings
 from howdah.bench.stage import SCHEMA, Stage, staged
 from howdah.bench.wording import rows_of
 from howdah.cli.database import opened
@@ -40,7 +40,9 @@ from howdah.model.errors import OptionError
 @click.option("--concurrency", type=int, default=100, show_default=True, help="Jobs at once in a worker.")
 @click.option("--batch", type=int, default=1000, show_default=True, help="Jobs in one enqueue_many of a producer.")
 @click.option("--rate", type=int, default=100, show_default=True, help="latency: jobs a second.")
-@click.option("--pin", type=click.Choice([*PINS, "all"]), default="all", show_default=True, help="pinned: held how.")
+@click.option(
+    "--pin", type=click.Choice([*PINS, TOGETHER, "all"]), default="all", show_default=True, help="pinned: held how."
+)
 @click.option("--pending", type=int, help="deep, types: jobs that wait.  [default: 5,000,000; 1,000,000]")
 @click.option("--finished", type=int, help="deep: jobs that have ended.  [default: 20,000,000]")
 @click.option("--scheduled", type=int, help="deep: jobs for later.  [default: 1,000,000]")
