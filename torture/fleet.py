@@ -1,0 +1,129 @@
+"""Worker processes: as many as the tier wants, each with a port of its own; one that dies is replaced by another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from torture import ledger
+from torture.evidence import Strike
+from torture.jobs import FOLDER_VARIABLE, WORKER_VARIABLE
+from torture.paths import ROOT
+from torture.tiers import SILENCE_SECONDS
+
+_LOOK_SECONDS = 0.05
+_STOP_SECONDS = 30.0
+CONCURRENCY = 20
+
+
+@dataclass
+class Member:
+    """One worker process. struck: somebody is just doing something to it."""
+
+    name: str
+    port: int
+    process: subprocess.Popen[bytes]
+    ledger: Path
+    log: Path
+    struck: bool = False
+    killed: bool = False
+
+    def running(self) -> int:
+        """How many handlers have begun and not ended, by its own ledger."""
+        if not self.ledger.exists():
+            return 0
+        starts = ends = 0
+        for what, *_ in ledger.read(self.ledger):
+            starts += what == "start"
+            ends += what == "end"
+        return starts - ends
+
+
+class Fleet:
+    """Keeps the workers alive until told otherwise."""
+
+    def __init__(self, folder: Path, ports: list[int], url: Callable[[int], str]) -> None:
+        self._folder = folder
+        self._url = url
+        self._numbers = iter(range(1, 10**9))
+        self._mutex = threading.Lock()
+        self._over = threading.Event()
+        self.strikes: list[Strike] = []
+        self.members = [self._start(port) for port in ports]
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def pick(self, draw: float) -> Member | None:
+        """One that lives and that nobody else strikes; it is the caller's until released."""
+        with self._mutex:
+            free = [member for member in self.members if not member.struck and member.process.poll() is None]
+            if not free:
+                return None
+            member = free[int(draw * len(free))]
+            member.struck = True
+            return member
+
+    def release(self, member: Member) -> None:
+        """Done with it."""
+        member.struck = False
+
+    def stop(self) -> list[int]:
+        """In peace; the exit codes."""
+        self._over.set()
+        self._thread.join()
+        for member in self.members:
+            if member.process.poll() is None:
+                member.process.send_signal(signal.SIGCONT)
+                member.process.terminate()
+        codes = []
+        for member in self.members:
+            try:
+                codes.append(member.process.wait(_STOP_SECONDS))
+            except subprocess.TimeoutExpired:
+                member.process.kill()
+                codes.append(member.process.wait())
+        return codes
+
+    def kill(self) -> None:
+        """All of them, at once."""
+        self._over.set()
+        self._thread.join()
+        for member in self.members:
+            member.process.kill()
+            member.process.wait()
+
+    def _watch(self) -> None:
+        while not self._over.wait(_LOOK_SECONDS):
+            with self._mutex:
+                for place, member in enumerate(self.members):
+                    if member.process.poll() is not None and not member.struck:
+                        now = time.monotonic()
+                        if not member.killed:
+                            # By itself: a poison job, or a defect, which the checker will tell apart.
+                            note = f"exit {member.process.returncode}"
+                            self.strikes.append(Strike("died", now - _LOOK_SECONDS, now, member.name, note))
+                        self.members[place] = self._start(member.port)
+
+    def _start(self, port: int) -> Member:
+        name = f"worker-{next(self._numbers)}"
+        log = self._folder / f"{name}.log"
+        environment = {
+            **os.environ,
+            "HOWDAH_URL": self._url(port),
+            FOLDER_VARIABLE: str(self._folder),
+            WORKER_VARIABLE: name,
+        }
+        arguments = ["worker", "torture.jobs:app", "--name", name, "--concurrency", str(CONCURRENCY), "--grace", "2s"]
+        arguments += ["--silence", f"{SILENCE_SECONDS}s", "--log-format", "json"]
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "howdah", *arguments], cwd=ROOT, env=environment, stdout=file, stderr=file
+            )
+        return Member(name, port, process, self._folder / f"{name}.ledger", log)

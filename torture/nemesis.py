@@ -1,0 +1,164 @@
+"""Carries out a schedule, each fault in a thread of its own, and remembers which of them landed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import psycopg
+
+from torture.evidence import Strike
+from torture.fleet import Fleet, Member
+from torture.network import Network
+from torture.schedule import Fault, Planned
+from torture.server import Server
+
+#: How long to wait for a moment in which a worker is inside a handler.
+_INSIDE_SECONDS = 3.0
+#: Statements whose reply is dropped: the ends of jobs, claims, and enqueues.
+WORDS = ("complete_jobs", "claim_from_marks", "finish_jobs", "INSERT INTO")
+#: A reply that nobody waited for in this time will not come any more.
+_ARMED_SECONDS = 5.0
+
+
+class Nemesis:
+    """One run's worth of trouble."""
+
+    def __init__(self, fleet: Fleet, network: Network, server: Server, producer_ports: list[int]) -> None:
+        self._fleet = fleet
+        self._network = network
+        self._server = server
+        self._producer_ports = producer_ports
+        self._mutex = threading.Lock()
+        self._crashing = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self.strikes: list[Strike] = []
+        #: What landed, by the name of its quota.
+        self.landed: Counter[str] = Counter()
+        #: From a crash's end to the server's answer, for the report.
+        self.back: list[float] = []
+        self.failures: list[str] = []
+
+    def run(self, schedule: list[Planned], say: Callable[[str], None]) -> None:
+        """All of it, in its time; returns when the last fault has ended."""
+        begin = time.monotonic()
+        for planned in schedule:
+            time.sleep(max(0.0, begin + planned.at - time.monotonic()))
+            say(str(planned))
+            thread = threading.Thread(target=self._strike, args=(planned,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        for thread in self._threads:
+            thread.join()
+        self._network.heal()
+
+    def _strike(self, planned: Planned) -> None:
+        try:
+            self._carry_out(planned)
+        except Exception as error:
+            # A fault that meets another one (a server that is just down) is spent; anything else is the rig's defect.
+            if not isinstance(error, psycopg.OperationalError):
+                self.failures.append(f"{planned}: {type(error).__name__}: {error}")
+
+    def _carry_out(self, planned: Planned) -> None:
+        if planned.fault is Fault.CRASH:
+            self._crash(planned)
+        elif planned.fault is Fault.TERMINATE:
+            if self._server.terminate_backend(planned.victim):
+                self._note("backends_terminated")
+        elif planned.fault is Fault.DROP_COMMIT:
+            self._drop_commit(planned)
+        else:
+            member = self._fleet.pick(planned.victim)
+            if member is not None:
+                try:
+                    self._strike_worker(planned, member)
+                finally:
+                    self._fleet.release(member)
+
+    def _strike_worker(self, planned: Planned, member: Member) -> None:
+        match planned.fault:
+            case Fault.KILL:
+                self._kill(member)
+            case Fault.STOP:
+                self._stop(member, planned.seconds)
+            case Fault.TERM:
+                self._term(member)
+            case _:
+                self._network_fault(planned, member)
+
+    def _kill(self, member: Member) -> None:
+        deadline = time.monotonic() + _INSIDE_SECONDS
+        while not member.running() and time.monotonic() < deadline and member.process.poll() is None:
+            time.sleep(0.005)
+        member.killed = True
+        began = time.monotonic()
+        member.process.kill()
+        member.process.wait()
+        inside = member.running()
+        self._add(Strike("kill", began, time.monotonic(), member.name, f"{inside} handlers"))
+        if inside:
+            self._note("kills_inside_a_handler")
+
+    def _stop(self, member: Member, seconds: float) -> None:
+        began = time.monotonic()
+        member.process.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            member.process.send_signal(signal.SIGCONT)
+            self._add(Strike("stop", began, time.monotonic(), member.name))
+        if member.process.poll() is None:
+            self._note("stops_past_the_lease")
+
+    def _term(self, member: Member) -> None:
+        member.killed = True
+        began = time.monotonic()
+        member.process.send_signal(signal.SIGTERM)
+        member.process.wait(30)
+        self._add(Strike("term", began, time.monotonic(), member.name, f"exit {member.process.returncode}"))
+        if member.process.returncode != 0:
+            self.failures.append(f"{member.name} ended with {member.process.returncode} after SIGTERM")
+
+    def _network_fault(self, planned: Planned, member: Member) -> None:
+        began = time.monotonic()
+        hit = self._network.order(planned.fault, member.port).get("hit", 0)
+        if planned.seconds:
+            time.sleep(planned.seconds)
+            self._network.order("heal", member.port)
+        self._add(Strike(planned.fault, began, time.monotonic(), member.name, f"{hit} connections"))
+        if hit:
+            self._note("network_faults")
+
+    def _drop_commit(self, planned: Planned) -> None:
+        # At workers and at producers.
+        word = WORDS[int(planned.choice * len(WORDS))]
+        ports = self._producer_ports if word == "INSERT INTO" else [member.port for member in self._fleet.members]
+        port = ports[int(planned.victim * len(ports))]
+        began = time.monotonic()
+        before = self._network.order("dropped", port)["dropped"]
+        self._network.order("arm", port, word=word)
+        while time.monotonic() < began + _ARMED_SECONDS:
+            if self._network.order("dropped", port)["dropped"] > before:
+                self._add(Strike("drop_commit", began, time.monotonic(), str(port), word))
+                return
+            time.sleep(0.02)
+
+    def _crash(self, planned: Planned) -> None:
+        with self._crashing:
+            began = time.monotonic()
+            self._server.crash(politely=planned.choice < 0.5)
+            self._add(Strike("crash", began, time.monotonic(), None))
+            self.back.append(time.monotonic())
+            self._note("server_crashes")
+
+    def _add(self, strike: Strike) -> None:
+        with self._mutex:
+            self.strikes.append(strike)
+
+    def _note(self, quota: str) -> None:
+        with self._mutex:
+            self.landed[quota] += 1

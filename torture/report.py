@@ -1,0 +1,46 @@
+"""The verdict in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from torture.run import Verdict
+from torture.slo import by_fault
+
+_SHOWN = 5
+
+
+def render(verdict: Verdict) -> str:
+    """All of it."""
+    return "\n".join(_lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    evidence = verdict.evidence
+    known = Counter(offer.ok for offer in evidence.offers.values())
+    yield f"tier {verdict.tier.name}, seed {verdict.seed}, schedule {verdict.schedule}, PostgreSQL {verdict.postgres}"
+    yield f"offered {len(evidence.offers):,} jobs: {known[True]:,} acknowledged, {known[None]:,} in doubt"
+    yield f"{len(evidence.rows):,} in the table, {len(evidence.runs):,} runs, {len(evidence.history):,} changes"
+    yield "faults: " + ", ".join(f"{name} {count:,}" for name, count in sorted(by_fault(evidence).items()))
+    yield ""
+    for name, least in verdict.tier.quota.items():
+        count = verdict.landed.get(name, 0)
+        yield f"{'  ' if count >= least else '! '}{name.replace('_', ' '):<28}{count:>9,} of {least:,} wanted"
+    yield ""
+    for slo in verdict.slos:
+        measured = "nothing to measure" if slo.seconds is None else f"{slo.seconds:.2f} s of {slo.limit:.0f} s allowed"
+        yield f"{'  ' if slo.met else '! '}{slo.name:<46}{measured} (n = {slo.measured:,})"
+    yield ""
+    for name, found in verdict.violations.items():
+        yield f"{'! ' if found else '  '}{name.replace('_', ' '):<28}{len(found):>9,}"
+        for line in found[:_SHOWN]:
+            yield f"      {line}"
+    for line in verdict.failures:
+        yield f"! the rig: {line}"
+    for line in verdict.too_easy:
+        yield f"! too easy: {line}"
+    yield ""
+    yield (
+        "HELD" if verdict.held else f"FAILED; ledgers and logs are in {verdict.folder}; repeat: --replay {verdict.seed}"
+    )

@@ -1,0 +1,92 @@
+"""How long recovery took, against what is promised."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from torture.evidence import Change, Evidence
+from torture.tiers import DRAIN_SECONDS, SILENCE_SECONDS
+
+RECLAIM_SECONDS = SILENCE_SECONDS + 3.0
+FIRST_COMPLETION_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """One promise: what was measured, over how many, and its limit. seconds None: nothing to measure."""
+
+    name: str
+    seconds: float | None
+    measured: int
+    limit: float
+
+    @property
+    def met(self) -> bool:
+        """Kept, or not applicable."""
+        return self.seconds is None or self.seconds <= self.limit
+
+
+def measure(evidence: Evidence, back: list[float]) -> list[Slo]:
+    """All of them."""
+    reclaims = _reclaims(evidence)
+    first = _first_completions(evidence, back)
+    drained = evidence.drained_seconds
+    return [
+        Slo("kill to re-claim, p99", _p99(reclaims), len(reclaims), RECLAIM_SECONDS),
+        Slo(
+            "PostgreSQL back to first completion, slowest",
+            max(first, default=None),
+            len(first),
+            FIRST_COMPLETION_SECONDS,
+        ),
+        Slo("drained after the last fault", drained if drained is not None else float("inf"), 1, DRAIN_SECONDS),
+    ]
+
+
+def _reclaims(evidence: Evidence) -> list[float]:
+    """From a worker's kill to the next claim of each job that it held."""
+    kills = {strike.worker: strike.began for strike in evidence.strikes if strike.fault == "kill"}
+    outages = [strike for strike in evidence.strikes if strike.worker is None]
+    held: dict[object, Change] = {}
+    waits = []
+    for change in evidence.history:
+        before = held.pop(change.job, None) if change.became == "claimed" else None
+        if before is not None:
+            killed = kills.get((before.worker or "").rsplit(":", 1)[0])
+            # While the server itself was away nobody could claim.
+            away = killed is not None and any(o.began <= change.at and o.ended >= killed for o in outages)
+            if killed is not None and before.at <= killed < change.at and not away:
+                waits.append(change.at - killed)
+        if change.became in ("claimed", "running"):
+            held.setdefault(change.job, change)
+            if change.became == "claimed":
+                held[change.job] = change
+        elif change.became != "pending":
+            held.pop(change.job, None)
+    return waits
+
+
+def _first_completions(evidence: Evidence, back: list[float]) -> list[float]:
+    ends = [change.at for change in evidence.history if change.became == "completed"]
+    found = []
+    for moment in back:
+        later = [at - moment for at in ends if at > moment]
+        if later:
+            found.append(min(later))
+    return found
+
+
+def _p99(values: list[float]) -> float | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+
+
+def by_fault(evidence: Evidence) -> dict[str, int]:
+    """How many of each fault landed."""
+    counted: dict[str, int] = defaultdict(int)
+    for strike in evidence.strikes:
+        counted[strike.fault] += 1
+    return dict(counted)
