@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint evidence bench bench-peers clean
+.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
@@ -13,6 +13,7 @@ help:
 	@echo "make evidence  figures that take minutes: claims beside millions of others"
 	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
+	@echo "make torture  half an hour of kills, crashes and cut networks, with a verdict (SEED=n repeats a schedule; torture-long: 8 hours)"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
 
@@ -40,6 +41,9 @@ evidence: setup
 
 bench: setup
 	$(BIN)/howdah bench --goals --private $(BENCH)
+
+torture torture-long: setup
+	$(BIN)/python -m torture --tier $(if $(filter torture-long,$@),long,night) $(if $(SEED),--replay $(SEED))
 
 ROUNDS ?= 5
 bench-peers:

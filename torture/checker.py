@@ -12,8 +12,8 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from uuid import UUID
 
-from torture.evidence import Change, Evidence, Strike
-from torture.tiers import DRAIN_SECONDS, SILENCE_SECONDS
+from torture.evidence import Change, Evidence, Run, Strike
+from torture.tiers import DRAIN_SECONDS
 
 TERMINAL = {"completed", "failed", "cancelled"}
 HELD = {"claimed", "running"}
@@ -22,9 +22,8 @@ POISON_RUNS = 3
 CONNECTIONS = 5
 #: What commits late is found within two seconds in peace; the rest is for a busy machine and for faults that hide it.
 ORDER_SLACK_SECONDS = 5.0
-#: Between a fault and what it explains: a death is noticed after the silence, and the next look comes a little later.
-EXPLAINED_SECONDS = SILENCE_SECONDS + 6.0
-
+#: A fault and what it explains are noted by two processes.
+EXPLAINED_SECONDS = 0.5
 #: Faults after which a job may be run again. A lost reply, a broken connection or a slow network is none of them.
 EXPLAINING = {"kill", "died", "stop", "term", "black_hole", "half_open", "crash"}
 
@@ -114,28 +113,23 @@ def unclaimed_runs(evidence: Evidence) -> Iterator[str]:
 
 
 def unexplained_duplicates(evidence: Evidence) -> Iterator[str]:
-    """A job that ran again, and no fault that hit its run before; the handler had not raised either."""
-    faults: dict[str | None, list[Strike]] = defaultdict(list)
-    for strike in evidence.strikes:
-        if strike.fault in EXPLAINING:
-            faults[strike.worker].append(strike)
+    """A job that ran again, and no fault that hit its claim before; the handler had not raised either."""
+    explained = Explanations(evidence)
     for job, runs in evidence.runs_of().items():
-        for before, after in pairwise(runs):
-            if before.how == "raised":
-                continue
-            hits = [*faults[before.worker], *faults[None]]
-            if not any(
-                strike.began <= after.began and strike.ended >= before.began - EXPLAINED_SECONDS for strike in hits
-            ):
+        for before, after in pairwise(sorted(runs, key=lambda run: run.attempt)):
+            if before.how != "raised" and not explained.loss_of(before, after.began):
                 yield f"job {job}: ran on {before.worker} ({before.how}) and, without a fault, again on {after.worker}"
 
 
 def repeated_after_the_end(evidence: Evidence) -> Iterator[str]:
-    """A run that began after the job had ended: a lost reply to an acknowledgement is no reason to run again."""
+    """A run that began after the job had ended, other than by a worker that had been away and did not know yet: a lost
+    reply to an acknowledgement is no reason to run again."""
+    explained = Explanations(evidence)
     ended: dict[UUID, float] = {change.job: change.at for change in evidence.history if change.became in TERMINAL}
     for run in evidence.runs:
-        if run.job in ended and run.began > ended[run.job] + 0.1:
-            yield f"job {run.job}: run by {run.worker} {run.began - ended[run.job]:.2f} s after it had ended"
+        late = run.began - ended.get(run.job, run.began)
+        if late > 0.1 and not explained.loss_of(run, ended[run.job]):
+            yield f"job {run.job}: run by {run.worker} {late:.2f} s after it had ended"
 
 
 def priority(evidence: Evidence) -> Iterator[str]:
@@ -162,15 +156,21 @@ def priority(evidence: Evidence) -> Iterator[str]:
 
 
 def poison(evidence: Evidence) -> Iterator[str]:
-    """A job that kills its worker runs three times at most and is then set aside; no other is taken for one."""
+    """A job that kills its worker runs three times at most and is then set aside; no other is, unless it met as many
+    faults."""
     runs = evidence.runs_of()
+    explained = Explanations(evidence)
+    changes = evidence.changes()
     for row in evidence.rows:
         if row.kind == "poison":
             count = len(runs.get(row.job, []))
             if row.status != "failed" or row.deaths != POISON_RUNS or count > POISON_RUNS:
                 yield f"poison {row.job}: {count} runs, {row.deaths} deaths, {row.status}"
         elif row.status != "completed":
-            yield f"job {row.job} ({row.kind}): {row.status} after {row.deaths} deaths and {row.errors} errors"
+            deaths = sum(explained.death(before, after) for before, after in pairwise(changes.get(row.job, [])))
+            if row.status != "failed" or deaths < POISON_RUNS:
+                what = f"{row.status} after {row.deaths} deaths and {row.errors} errors; {deaths} faults hit it"
+                yield f"job {row.job} ({row.kind}): {what}"
 
 
 def progress(evidence: Evidence) -> Iterator[str]:
@@ -205,6 +205,30 @@ INVARIANTS: tuple[Invariant, ...] = (
     progress,
     server,
 )
+
+
+class Explanations:
+    """Which faults may have cost a worker its claims."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._faults: dict[str | None, list[Strike]] = defaultdict(list)
+        for strike in evidence.strikes:
+            if strike.fault in EXPLAINING:
+                self._faults[strike.worker].append(strike)
+        claims = [change for change in evidence.history if change.became == "claimed"]
+        self._claimed = {(claim.job, claim.attempt, _worker(claim)): claim.at for claim in claims}
+
+    def loss_of(self, run: Run, until: float) -> bool:
+        """Whether a fault hit the claim of this run before that moment."""
+        return self._hit(run.worker, self._claimed.get((run.job, run.attempt, run.worker), run.began), until)
+
+    def death(self, before: Change, after: Change) -> bool:
+        """Whether a claim was lost between these changes of a job, and a fault is the reason."""
+        return after.deaths > before.deaths and self._hit(_worker(before), before.at, after.at)
+
+    def _hit(self, worker: str, since: float, until: float) -> bool:
+        hits = [*self._faults[worker], *self._faults[None]]
+        return any(strike.began <= until and strike.ended >= since - EXPLAINED_SECONDS for strike in hits)
 
 
 def check(evidence: Evidence) -> dict[str, list[str]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -147,14 +148,29 @@ def read_runs(folder: Path) -> list[Run]:
 
 def read_database(connection: Any, offset: float) -> tuple[list[Change], list[Row]]:
     """History and final rows. offset: wall clock minus monotonic clock."""
-    rows = connection.execute(
+    rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT number, extract(epoch FROM at)::float8, job, token, kind, priority, was, became, lease, worker,"
         " attempt, deaths, extract(epoch FROM visible)::float8, backward, result"
         " FROM torture.history ORDER BY number"
     ).fetchall()
-    history = [Change(row[0], row[1] - offset, *row[2:12], row[12] - offset, *row[13:]) for row in rows]
+    history = [Change(*_on_our_clock(row, offset)) for row in rows]
     ends = connection.execute(
         "SELECT id, (data ->> 'token')::bigint, job_type, status, attempts, errors, deaths, progress, lease"
         " FROM howdah.jobs"
     ).fetchall()
     return history, [Row(*row) for row in ends]
+
+
+def write_down(evidence: Evidence, folder: Path) -> None:
+    """For whoever looks into it when the server is gone: history, strikes and final rows, a line each."""
+    for name in ("history", "strikes", "rows"):
+        with (folder / f"{name}.jsonl").open("w") as file:
+            for one in getattr(evidence, name):
+                file.write(json.dumps(asdict(one), default=str) + "\n")
+
+
+def _on_our_clock(row: tuple[Any, ...], offset: float) -> list[Any]:
+    values = list(row)
+    for place in (1, 12):
+        values[place] -= offset
+    return values

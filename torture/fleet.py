@@ -20,6 +20,7 @@ from torture.tiers import SILENCE_SECONDS
 
 _LOOK_SECONDS = 0.05
 _STOP_SECONDS = 30.0
+_STARTED = "worker started"
 CONCURRENCY = 20
 
 
@@ -34,6 +35,12 @@ class Member:
     log: Path
     struck: bool = False
     killed: bool = False
+    _ready: bool = False
+
+    def ready(self) -> bool:
+        """Whether it has begun to work: before that a signal finds an interpreter that is still starting."""
+        self._ready = self._ready or _STARTED in self.log.read_text(errors="replace")
+        return self._ready
 
     def running(self) -> int:
         """How many handlers have begun and not ended, by its own ledger."""
@@ -63,7 +70,8 @@ class Fleet:
     def pick(self, draw: float) -> Member | None:
         """One that lives and that nobody else strikes; it is the caller's until released."""
         with self._mutex:
-            free = [member for member in self.members if not member.struck and member.process.poll() is None]
+            living = [member for member in self.members if not member.struck and member.process.poll() is None]
+            free = [member for member in living if member.ready()]
             if not free:
                 return None
             member = free[int(draw * len(free))]

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import psycopg
 
@@ -19,9 +20,11 @@ from torture.server import Server
 #: How long to wait for a moment in which a worker is inside a handler.
 _INSIDE_SECONDS = 3.0
 #: Statements whose reply is dropped: the ends of jobs, claims, and enqueues.
-WORDS = ("complete_jobs", "claim_from_marks", "finish_jobs", "INSERT INTO")
+WORDS = ("complete_jobs", "complete_jobs", "claim_from_marks", "finish_jobs", "INSERT INTO")
 #: A reply that nobody waited for in this time will not come any more.
 _ARMED_SECONDS = 5.0
+#: How long to wait for a worker that works and that no other fault has.
+_VICTIM_SECONDS = 10.0
 
 
 class Nemesis:
@@ -34,6 +37,8 @@ class Nemesis:
         self._producer_ports = producer_ports
         self._mutex = threading.Lock()
         self._crashing = threading.Lock()
+        # Somebody must be there to take over, or recovery could not be timed.
+        self._away = threading.Semaphore(max(1, len(fleet.members) // 2))
         self._threads: list[threading.Thread] = []
         self.strikes: list[Strike] = []
         #: What landed, by the name of its quota.
@@ -72,12 +77,19 @@ class Nemesis:
         elif planned.fault is Fault.DROP_COMMIT:
             self._drop_commit(planned)
         else:
-            member = self._fleet.pick(planned.victim)
-            if member is not None:
-                try:
-                    self._strike_worker(planned, member)
-                finally:
-                    self._fleet.release(member)
+            with self._away if planned.seconds else nullcontext():
+                self._strike_somebody(planned)
+
+    def _strike_somebody(self, planned: Planned) -> None:
+        deadline = time.monotonic() + _VICTIM_SECONDS
+        while (member := self._fleet.pick(planned.victim)) is None:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.05)
+        try:
+            self._strike_worker(planned, member)
+        finally:
+            self._fleet.release(member)
 
     def _strike_worker(self, planned: Planned, member: Member) -> None:
         match planned.fault:

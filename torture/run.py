@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from torture.checker import check
-from torture.evidence import Evidence, read_database, read_offers, read_runs
+from torture.evidence import Evidence, read_database, read_offers, read_runs, write_down
 from torture.fleet import Fleet
 from torture.jobs import FOLDER_VARIABLE
 from torture.nemesis import Nemesis
@@ -79,6 +79,8 @@ def torture(tier: Tier, seed: int, schedule: list[Planned], *, keep: bool, say: 
         server.close()
     if verdict.held and not keep:
         shutil.rmtree(folder)
+    else:
+        write_down(verdict.evidence, folder)
     return verdict
 
 

@@ -76,7 +76,8 @@ def _plan(tier: Tier, dice: random.Random) -> Iterator[Planned]:
         Fault.TERMINATE: quota.backends_terminated,
     }
     for fault, count in wanted.items():
-        for _ in range(_spared(count)):
+        # A reply that is to be dropped waits for a statement of the right kind, which may not come.
+        for _ in range(_spared(count * 2 if fault is Fault.DROP_COMMIT else count)):
             yield _one(tier, dice, fault)
     for number in range(_spared(quota.network_faults)):
         # Each in turn, so that a small tier has all of them as well.

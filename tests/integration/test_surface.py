@@ -214,3 +214,25 @@ def test_a_registered_worker_leaves_no_claims_behind_and_signs_off(sql: Sql) -> 
 def test_no_attempts_at_all_is_no_number_of_attempts(sql: Sql) -> None:
     with pytest.raises(psycopg.errors.CheckViolation, match="max_attempts"):
         sql.execute("SELECT enqueue_job('plain', p_max_attempts => 0)")
+
+
+def test_a_worker_that_was_given_up_and_claims_before_it_beats_again_is_not_forgotten(sql: Sql) -> None:
+    """Cut off beyond its silence, back, claims, and killed before its next heartbeat: its jobs are rescued with its own
+    silence, and not an hour later as a plain caller's would be."""
+    sql.execute("SELECT register_worker('away', '30 seconds', '{default}', '{plain}', '{}')")
+    first = insert(sql)
+    assert claim(sql, worker="away") == [first]
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '31 seconds'")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '31 seconds'")
+    assert [row[0] for row in sql.execute("SELECT id FROM rescue_jobs()")] == [first]
+
+    assert claim(sql, worker="away") == [first]
+    assert sql.execute("SELECT id FROM rescue_jobs()").fetchall() == [], "a claim is a sign of life"
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '31 seconds'")
+    assert [row[0] for row in sql.execute("SELECT id FROM rescue_jobs()")] == [first]
+    assert sql.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+    assert sql.execute("SELECT count(*) FROM workers").fetchone() == (1,)
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '6 hours'")
+    sql.execute("SELECT * FROM rescue_jobs()")
+    assert sql.execute("SELECT count(*) FROM workers").fetchone() == (0,), "in the end it is gone"

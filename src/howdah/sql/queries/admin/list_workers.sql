@@ -1,4 +1,5 @@
--- Purpose: who sends heartbeats, whether they still do, what they serve, and how many jobs they hold (up to `most`).
+-- Purpose: who sends heartbeats, whether they still do, what they serve, and how many jobs they hold (up to `most`). Who has been
+-- silent for ten times as long as allowed, and holds nothing, is gone: its row stays for the rescue's sake only (0013).
 -- Locks: none. Index: workers and claims scans (small), jobs_pkey. Called by: admin/store.py
 SELECT w.id, w.started_at, w.heartbeat_at, w.silence, w.heartbeat_at > clock_timestamp() - w.silence,
     w.queues, w.job_types, w.info, held.jobs
@@ -11,4 +12,5 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT j.status, j.worker_id FROM howdah.jobs AS j WHERE j.id = named.id LIMIT 1) AS n
     WHERE n.worker_id = w.id AND n.status IN ('claimed', 'running')
 ) AS held
+WHERE held.jobs > 0 OR w.heartbeat_at > clock_timestamp() - 10 * least(w.silence, interval '1 year')
 ORDER BY w.started_at, w.id

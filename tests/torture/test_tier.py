@@ -1,0 +1,21 @@
+"""The small tier: three minutes of kills, crashes and cut networks. Everything must hold, and it must have been hard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import majors
+from tests.programs import require
+from torture.paths import ROOT
+
+
+@pytest.mark.timeout(600)
+def test_everything_holds_under_torture() -> None:
+    require(majors(), "PostgreSQL programs")
+    told = subprocess.run([sys.executable, "-m", "torture", "--tier", "test"], cwd=ROOT, capture_output=True, text=True)
+    print(told.stdout)
+    assert told.returncode == 0, told.stdout + told.stderr[-2000:]
+    assert told.stdout.rstrip().endswith("HELD")
