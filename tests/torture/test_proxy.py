@@ -138,7 +138,12 @@ def test_a_statement_inside_a_transaction_is_dropped_with_its_commit(
 ) -> None:
     hit = connect(network, database)
     network.order("arm", network.ports[0], word="INSERT INTO")
-    with pytest.raises(psycopg.OperationalError), hit.transaction():
-        hit.execute(INSERT)
-        assert hit.execute("SELECT 1").fetchone() == (1,)
+
+    def enqueue() -> None:
+        with hit.transaction():
+            hit.execute(INSERT)
+            assert hit.execute("SELECT 1").fetchone() == (1,)
+
+    with pytest.raises(psycopg.OperationalError):
+        enqueue()
     assert (count(sql), network.dropped()) == (1, 1)

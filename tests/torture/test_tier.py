@@ -1,4 +1,4 @@
-"""The small tier: three minutes of kills, crashes and cut networks. Everything must hold, and it must have been hard."""
+"""The small tier: minutes of kills, crashes and cut networks. Everything must hold, and it must have been hard."""
 
 from __future__ import annotations
 
