@@ -117,6 +117,29 @@ def test_a_stopped_worker_that_comes_back_is_refused(
     assert told.count("lost to another claim") + told.count("was refused") == ZOMBIES
 
 
+def test_a_worker_that_was_away_starts_nothing_that_it_may_have_lost(
+    jobs: Howdah, start_worker: Start, ledger: Ledger, sql: Sql
+) -> None:
+    """What waited in it for a slot while it was stopped has long been run by another when it comes back."""
+    jobs.definition("late").enqueue_many([{"seconds": 2.0}] * 2)
+    behind = jobs.definition("quick").enqueue_many([{"n": n} for n in range(20)])
+    ledger.path.with_name(ledger.path.name + ".go").touch()
+    away = start_worker(silence=1.5, concurrency=2)
+    query = "SELECT count(*) FROM jobs WHERE job_type = 'quick' AND status = 'claimed' AND worker_id LIKE %s"
+    name = "%" + str(away.pid) + ":%"
+    until(lambda: sql.execute(query, [name]).fetchone() != (0,), "some wait for a slot")
+    away.signal(signal.SIGSTOP)
+    assert sql.execute(query, [name]).fetchone() != (0,), "and still do"
+    start_worker(silence=1.5)
+    for job in behind:
+        job.wait(60)
+    away.signal(signal.SIGCONT)
+    until(lambda: ledger.count("late-done") == 4, "it has finished what it was at, too late")
+    again = jobs.definition("quick").enqueue(99)
+    again.wait(60)
+    assert {n: ledger.count("quick", str(n)) for n in range(20)} == dict.fromkeys(range(20), 1)
+
+
 @pytest.mark.parametrize("waiting", [0, 30])
 def test_sigterm_beyond_the_grace_time_releases_at_once_and_costs_nothing(
     jobs: Howdah, start_worker: Start, ledger: Ledger, waiting: int

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from howdah.model.job_id import new_job_id
 from howdah.worker.held import Held, Holdings
 from howdah.worker.store import ClaimedJob
+
+
+def test_a_worker_is_out_of_touch_when_nobody_has_heard_of_it_for_its_silence() -> None:
+    holdings = Holdings(silence=10.0)
+    assert not holdings.out_of_touch
+    holdings.touch(time.monotonic() - 10.1)
+    assert holdings.out_of_touch
+    holdings.touch(time.monotonic())
+    assert not holdings.out_of_touch
 
 
 def held(claim: int = 1) -> Held:

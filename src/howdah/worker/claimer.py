@@ -29,6 +29,8 @@ _BACKLOG_LIMIT = 5000
 _TRUSTING = 4
 #: How long to claim carefully after somebody was in the way.
 _CAREFUL_SECONDS = 1.0
+#: How soon to look again whether this worker is heard.
+_AWAY_SECONDS = 0.05
 
 
 class Claimer:
@@ -42,6 +44,7 @@ class Claimer:
         slots: Slots,
         take: Callable[[list[ClaimedJob]], None],
         backlog: Callable[[], int],
+        out_of_touch: Callable[[], bool] = lambda: False,
     ) -> None:
         self._link = link
         self._worker_id = worker_id
@@ -49,6 +52,7 @@ class Claimer:
         self._slots = slots
         self._take = take
         self._backlog = backlog
+        self._out_of_touch = out_of_touch
         self._wakeup = Wakeup()
         self._marks = Marks()
         self._careful_until = 0.0
@@ -85,6 +89,10 @@ class Claimer:
         """Claim until stopped."""
         pauses = Pauses()
         while not self._stopping:
+            if self._out_of_touch():
+                # What it claimed now could be taken for a dead worker's at once.
+                await asyncio.sleep(_AWAY_SECONDS)
+                continue
             demand = self._slots.demand() if self._backlog() < _BACKLOG_LIMIT else None
             if demand is None:
                 await self._sleep(poll)

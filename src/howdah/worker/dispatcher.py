@@ -27,6 +27,8 @@ from howdah.worker.store import ClaimedJob, Completion, Ending, Running
 logger = logging.getLogger("howdah.worker")
 #: How long jobs may run one after the other before everything else on the event loop has its turn.
 _TURN_SECONDS = 0.002
+#: How soon to look again whether this worker is heard.
+_AWAY_SECONDS = 0.05
 
 
 class Dispatcher:
@@ -140,6 +142,9 @@ class Dispatcher:
         task = asyncio.current_task()
         assert task is not None, "it is one"
         self._standby = None
+        if self._holdings.out_of_touch:
+            self._look_again(_AWAY_SECONDS)
+            return
         clean = copy_context()
         turn_ends = time.monotonic() + _TURN_SECONDS
         while (held := self._slots.start_next()) is not None:

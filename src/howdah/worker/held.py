@@ -7,6 +7,7 @@ lease kept alive by the pulse, until the database has accepted its end or has sa
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import Counter
@@ -91,13 +92,25 @@ class Held:
 class Holdings:
     """All held jobs, read by the pulse thread while the event loop changes them."""
 
-    def __init__(self) -> None:
+    def __init__(self, silence: float = math.inf) -> None:
         self._lock = threading.Lock()
         self._held: dict[bytes, Held] = {}
         self._left_of_claim: Counter[int] = Counter()
+        self._silence = silence
+        self._touched = time.monotonic()
 
     def __len__(self) -> int:
         return len(self._held)
+
+    def touch(self, when: float) -> None:
+        """A heartbeat that was sent then has arrived."""
+        self._touched = when
+
+    @property
+    def out_of_touch(self) -> bool:
+        """Nobody has heard of this worker for longer than it may be silent, by an outage or because this process was
+        stopped: what it holds may be another's by now. Until it is heard, it starts nothing and claims nothing."""
+        return time.monotonic() - self._touched > self._silence
 
     def add(self, many: Sequence[Held]) -> None:
         """Jobs that were just claimed."""

@@ -87,6 +87,7 @@ class Pulse:
             self._registered = True
         verdicts = self._link.perform(store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held]))
         self._last_beat = now
+        self._holdings.touch(now)
         news = [(h, verdicts.get(h.job.id)) for h in held if verdicts.get(h.job.id) != "held"]
         if news:
             self._loop.call_soon_threadsafe(_deliver, news)

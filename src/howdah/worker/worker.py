@@ -80,7 +80,7 @@ class Worker:
 
     async def run(self) -> None:
         """Work until stopped, and leave nothing behind."""
-        holdings = Holdings()
+        holdings = Holdings(self._settings.silence.total_seconds())
         slots = Slots(make_pools(self._queues, self._settings.concurrency))
         acks, claims = self._link("acks"), self._link("claims")
         processes = ProcessRunner()
@@ -94,7 +94,15 @@ class Worker:
             expects_more=lambda: slots.buffered,
         )
         dispatcher = Dispatcher(self._handlers, executor, slots, holdings, acker, acks)
-        claimer = Claimer(claims, self.worker_id, list(self._handlers), slots, dispatcher.take, lambda: acker.backlog)
+        claimer = Claimer(
+            claims,
+            self.worker_id,
+            list(self._handlers),
+            slots,
+            dispatcher.take,
+            lambda: acker.backlog,
+            lambda: holdings.out_of_touch,
+        )
         dispatcher.on_free(claimer.freed)
         pulse = self._pulse(holdings)
         pulse.start()
