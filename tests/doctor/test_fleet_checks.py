@@ -24,11 +24,17 @@ def test_silent_worker(sql: Connection, diagnose: Diagnose) -> None:
     register(sql, "lively", ["letter"])
     register(sql, "weary", ["letter"])
     assert diagnose().troubled == set()
-    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 hour', silence = '5 ms' WHERE id = 'weary'")
+    # Silence counts from the server's own start.
+    sql.execute(
+        "UPDATE workers SET heartbeat_at = now() - interval '1 hour',"
+        " silence = (clock_timestamp() - pg_postmaster_start_time()) / 2 WHERE id = 'weary'"
+    )
     diagnosis = diagnose()
     assert diagnosis.troubled == {"heartbeats"}
     assert "weary silent for" in diagnosis["heartbeats"].message
     assert "lively" not in diagnosis["heartbeats"].message
+    sql.execute("UPDATE workers SET silence = '5 ms' WHERE id = 'weary'")
+    assert diagnose().troubled == set(), "gone for good, and nothing is in its hands"
 
 
 def test_job_type_that_no_live_worker_knows(sql: Connection, diagnose: Diagnose) -> None:

@@ -219,16 +219,19 @@ def test_no_attempts_at_all_is_no_number_of_attempts(sql: Sql) -> None:
 def test_a_worker_that_was_given_up_and_claims_before_it_beats_again_is_not_forgotten(sql: Sql) -> None:
     """Cut off beyond its silence, back, claims, and killed before its next heartbeat: its jobs are rescued with its own
     silence, and not an hour later as a plain caller's would be."""
-    sql.execute("SELECT register_worker('away', '30 seconds', '{default}', '{plain}', '{}')")
+    sql.execute("SELECT register_worker('away', '5 seconds', '{default}', '{plain}', '{}')")
+    # Silence counts from the server's own start at the earliest.
+    started = "SELECT pg_postmaster_start_time() < clock_timestamp() - interval '6 seconds'"
+    until(lambda: one(sql, started), "the server has been up for long enough")
     first = insert(sql)
     assert claim(sql, worker="away") == [first]
-    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '31 seconds'")
-    sql.execute("UPDATE claims SET claimed_at = now() - interval '31 seconds'")
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '6 seconds'")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '6 seconds'")
     assert [row[0] for row in sql.execute("SELECT id FROM rescue_jobs()")] == [first]
 
     assert claim(sql, worker="away") == [first]
     assert sql.execute("SELECT id FROM rescue_jobs()").fetchall() == [], "a claim is a sign of life"
-    sql.execute("UPDATE claims SET claimed_at = now() - interval '31 seconds'")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '6 seconds'")
     assert [row[0] for row in sql.execute("SELECT id FROM rescue_jobs()")] == [first]
     assert sql.execute("SELECT count(*) FROM claims").fetchone() == (0,)
 

@@ -87,10 +87,16 @@ class Pulse:
             self._registered = True
         verdicts = self._link.perform(store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held]))
         self._last_beat = now
-        self._holdings.touch(now)
         news = [(h, verdicts.get(h.job.id)) for h in held if verdicts.get(h.job.id) != "held"]
         if news:
-            self._loop.call_soon_threadsafe(_deliver, news)
+            # In touch again only once the jobs know what the beat brought: none of those that are lost may start.
+            self._loop.call_soon_threadsafe(self._deliver, news, now)
+        else:
+            self._holdings.touch(now)
+
+    def _deliver(self, news: list[tuple[Held, str | None]], beaten: float) -> None:
+        _tell(news)
+        self._holdings.touch(beaten)
 
     def _reconcile(self) -> None:
         now = time.monotonic()
@@ -143,7 +149,7 @@ class Pulse:
             logger.error("words of a job could not be stored", extra=_about(held))
 
 
-def _deliver(news: list[tuple[Held, str | None]]) -> None:
+def _tell(news: list[tuple[Held, str | None]]) -> None:
     for held, verdict in news:
         if verdict == "lost" and not held.ended and held.stop is not Stop.LOST:
             logger.warning("job was lost to another claim", extra=_about(held))
