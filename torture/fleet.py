@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torture import ledger
+from torture.clocks import wrong_clock
 from torture.evidence import Strike
 from torture.jobs import FOLDER_VARIABLE, WORKER_VARIABLE
 from torture.paths import ROOT
@@ -63,6 +64,8 @@ class Fleet:
         self._mutex = threading.Lock()
         self._over = threading.Event()
         self.strikes: list[Strike] = []
+        #: How many workers had one.
+        self.wrong_clocks = 0
         self.members = [self._start(port) for port in ports]
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -120,10 +123,14 @@ class Fleet:
                         self.members[place] = self._start(member.port)
 
     def _start(self, port: int) -> Member:
-        name = f"worker-{next(self._numbers)}"
+        number = next(self._numbers)
+        name = f"worker-{number}"
+        clock = wrong_clock(number)
+        self.wrong_clocks += bool(clock)
         log = self._folder / f"{name}.log"
         environment = {
             **os.environ,
+            **clock,
             "HOWDAH_URL": self._url(port),
             FOLDER_VARIABLE: str(self._folder),
             WORKER_VARIABLE: name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from torture.clocks import find_library
 from torture.run import Verdict
 from torture.slo import by_fault
 
@@ -23,6 +24,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"offered {len(evidence.offers):,} jobs: {known[True]:,} acknowledged, {known[None]:,} in doubt"
     yield f"{len(evidence.rows):,} in the table, {len(evidence.runs):,} runs, {len(evidence.history):,} changes"
     yield "faults: " + ", ".join(f"{name} {count:,}" for name, count in sorted(by_fault(evidence).items()))
+    clocks = f"{verdict.landed.get('wrong_clocks', 0)} workers had clocks that were off by hours"
+    yield clocks if find_library() else "all clocks were right: libfaketime is not installed"
     yield ""
     for name, least in verdict.tier.quota.items():
         count = verdict.landed.get(name, 0)

@@ -123,6 +123,7 @@ def _run(
     evidence.most_connections = census.most
     landed = {
         **nemesis.landed,
+        "wrong_clocks": fleet.wrong_clocks,
         "commit_replies_dropped": evidence.commit_replies_dropped,
         "stale_ends_refused": evidence.stale_ends_refused,
     }

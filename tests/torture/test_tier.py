@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import majors
 from tests.programs import require
+from torture.clocks import find_library
 from torture.paths import ROOT
 
 
@@ -19,3 +20,6 @@ def test_everything_holds_under_torture() -> None:
     print(told.stdout)
     assert told.returncode == 0, told.stdout + told.stderr[-2000:]
     assert told.stdout.rstrip().endswith("HELD")
+    # Everything else was tried; only the clocks were right.
+    require(find_library(), "libfaketime")
+    assert "workers had clocks that were off by hours" in told.stdout
