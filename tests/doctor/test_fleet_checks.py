@@ -52,7 +52,7 @@ def test_job_type_known_only_to_a_dead_worker(sql: Connection, diagnose: Diagnos
     register(sql, "w2", ["parcel"])
     sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 hour', silence = '5 ms' WHERE id = 'w2'")
     sql.execute("INSERT INTO jobs (job_type) VALUES ('parcel')")
-    assert diagnose().troubled == {"heartbeats", "unserved-types"}
+    assert diagnose().troubled == {"unserved-types"}
 
 
 def test_workers_that_do_not_say_what_they_serve(sql: Connection, diagnose: Diagnose) -> None:

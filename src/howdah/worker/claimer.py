@@ -44,7 +44,6 @@ class Claimer:
         slots: Slots,
         take: Callable[[list[ClaimedJob]], None],
         backlog: Callable[[], int],
-        out_of_touch: Callable[[], bool] = lambda: False,
     ) -> None:
         self._link = link
         self._worker_id = worker_id
@@ -52,7 +51,7 @@ class Claimer:
         self._slots = slots
         self._take = take
         self._backlog = backlog
-        self._out_of_touch = out_of_touch
+        self._out_of_touch: Callable[[], bool] = lambda: False
         self._wakeup = Wakeup()
         self._marks = Marks()
         self._careful_until = 0.0
@@ -61,6 +60,10 @@ class Claimer:
         self._waits_for_slot = False
         self._stopping = False
         self._due: float | None = None
+
+    def wait_while(self, out_of_touch: Callable[[], bool]) -> None:
+        """Claim nothing while nobody hears this worker."""
+        self._out_of_touch = out_of_touch
 
     def ring(self) -> None:
         """There may be something to claim."""

@@ -94,15 +94,8 @@ class Worker:
             expects_more=lambda: slots.buffered,
         )
         dispatcher = Dispatcher(self._handlers, executor, slots, holdings, acker, acks)
-        claimer = Claimer(
-            claims,
-            self.worker_id,
-            list(self._handlers),
-            slots,
-            dispatcher.take,
-            lambda: acker.backlog,
-            lambda: holdings.out_of_touch,
-        )
+        claimer = Claimer(claims, self.worker_id, list(self._handlers), slots, dispatcher.take, lambda: acker.backlog)
+        claimer.wait_while(lambda: holdings.out_of_touch)
         dispatcher.on_free(claimer.freed)
         pulse = self._pulse(holdings)
         pulse.start()
