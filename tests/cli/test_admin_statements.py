@@ -178,7 +178,10 @@ def test_list_workers(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> Non
     fill(3)
     sql.execute("SELECT register_worker('w1', '1 hour', '{q}', '{a}', '{\"pid\": 7}')")
     sql.execute("SELECT register_worker('w2', '1 second', '{r}', '{b}', '{}')")
-    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = 'w2'")
+    sql.execute("SELECT register_worker('w3', '1 second', '{r}', '{b}', '{}')")
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '5 seconds' WHERE id = 'w2'")
+    # Gone for good, and nothing is in its hands.
+    sql.execute("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = 'w3'")
     sql.execute("SELECT claim_job_batch('w1', '{a}', 3)")
     sql.execute("UPDATE jobs SET status = 'completed' WHERE id = (SELECT id FROM jobs ORDER BY id LIMIT 1)")
     alive, silent = run(store.list_workers(10))

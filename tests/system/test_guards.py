@@ -110,6 +110,7 @@ def test_without_the_status_the_late_write_is_accepted(sql: Sql, function: str) 
 def test_without_its_guard_the_rescue_takes_jobs_from_the_living(sql: Sql) -> None:
     job_id = insert(sql)
     claim(sql, worker="lives")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '1 hour'")
     sql.execute("SELECT register_worker('lives', '1 second', '{}', '{}', '{}')")
     sql.execute("SELECT * FROM rescue_jobs()")
     assert value(sql, "status", job_id) == "claimed"
@@ -122,6 +123,7 @@ def test_without_its_guard_the_rescue_takes_jobs_from_the_living(sql: Sql) -> No
 def test_the_rescue_does_not_count_the_time_that_the_server_was_down(sql: Sql) -> None:
     job_id = insert(sql)
     claim(sql, worker="w")
+    sql.execute("UPDATE claims SET claimed_at = now() - interval '2 days'")
     sql.execute("SELECT register_worker('w', '1 day', '{}', '{}', '{}')")
     sql.execute("UPDATE workers SET heartbeat_at = now() - interval '2 days'")
     sql.execute("SELECT * FROM rescue_jobs()")
