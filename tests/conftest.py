@@ -19,8 +19,8 @@ import pytest
 from howdah import Howdah
 from howdah.embedded.binaries import Binaries, all_binaries
 from tests.programs import require
-from tests.rig.pooler import Pooler, find_pgbouncer
 from tests.rig.servers import TestServer
+from torture.pooler import Pooler, find_pgbouncer
 
 _servers: dict[int, TestServer] = {}
 _poolers: dict[int, Pooler] = {}

@@ -14,6 +14,7 @@ import psycopg
 from torture.evidence import Strike
 from torture.fleet import Fleet, Member
 from torture.network import Network
+from torture.pooler import Pooler
 from torture.schedule import Fault, Planned
 from torture.server import Server
 
@@ -30,11 +31,14 @@ _VICTIM_SECONDS = 10.0
 class Nemesis:
     """One run's worth of trouble."""
 
-    def __init__(self, fleet: Fleet, network: Network, server: Server, producer_ports: list[int]) -> None:
+    def __init__(
+        self, fleet: Fleet, network: Network, server: Server, producer_ports: list[int], pooler: Pooler | None
+    ) -> None:
         self._fleet = fleet
         self._network = network
         self._server = server
         self._producer_ports = producer_ports
+        self._pooler = pooler
         self._mutex = threading.Lock()
         self._crashing = threading.Lock()
         # Somebody must be there to take over, or recovery could not be timed.
@@ -74,6 +78,8 @@ class Nemesis:
         elif planned.fault is Fault.TERMINATE:
             if self._server.terminate_backend(planned.victim):
                 self._note("backends_terminated")
+        elif planned.fault is Fault.POOLER:
+            self._restart_pooler()
         elif planned.fault is Fault.DROP_COMMIT:
             self._drop_commit(planned)
         else:
@@ -158,6 +164,15 @@ class Nemesis:
                 self._add(Strike("drop_commit", began, time.monotonic(), str(port), word))
                 return
             time.sleep(0.02)
+
+    def _restart_pooler(self) -> None:
+        if self._pooler is not None:
+            # One at a time with the server: a pooler is known to be up when the server answers through it.
+            with self._crashing:
+                began = time.monotonic()
+                self._pooler.restart()
+                self._add(Strike("pooler", began, time.monotonic(), None))
+                self._note("pooler_restarts")
 
     def _crash(self, planned: Planned) -> None:
         with self._crashing:

@@ -28,11 +28,12 @@ def free_ports(count: int) -> list[int]:
 class Network:
     """One proxy process."""
 
-    def __init__(self, folder: Path, server_socket: Path, ports: list[int]) -> None:
-        self.ports = ports
+    def __init__(self, folder: Path, targets: dict[int, Path]) -> None:
+        self.ports = list(targets)
         control = folder / "proxy.socket"
         with (folder / "proxy.log").open("wb") as log:
-            arguments = [sys.executable, "-m", "torture.proxy", str(control), str(server_socket), *map(str, ports)]
+            ways = [f"{port}={socket}" for port, socket in targets.items()]
+            arguments = [sys.executable, "-m", "torture.proxy", str(control), *ways]
             self._process = subprocess.Popen(arguments, cwd=ROOT, stdout=log, stderr=log)
         self._mutex = threading.Lock()
         self._wire = _connect(control)

@@ -1,4 +1,4 @@
-"""The network: `python -m torture.proxy CONTROL SERVER_SOCKET PORT…` forwards every port to the server, and does to
+"""The network: `python -m torture.proxy CONTROL PORT=SOCKET…` forwards every port to its server's socket, and does to
 them what it is told over its control socket.
 
 Every worker and producer has a port of its own. Faults: cut (all its connections close), reset (the same without a
@@ -32,17 +32,18 @@ class Line:
     """One port and what is wrong with it."""
 
     port: int
+    target: str
     fault: str = ""
     #: Words of statements whose next committed reply is to be dropped.
     armed: list[str] = field(default_factory=list)
     dropped: int = 0
     connections: set[Connection] = field(default_factory=set)
 
-    async def serve(self, server_socket: str) -> asyncio.Server:
+    async def serve(self) -> asyncio.Server:
         """Listen."""
 
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await Connection(self, reader, writer).run(server_socket)
+            await Connection(self, reader, writer).run()
 
         return await asyncio.start_server(accept, "127.0.0.1", self.port)
 
@@ -62,11 +63,11 @@ class Connection:
         self._writers = [writer]
         self._talk = Conversation()
 
-    async def run(self, server_socket: str) -> None:
+    async def run(self) -> None:
         """Forward both ways until either side ends."""
         self._line.connections.add(self)
         try:
-            server_reader, server_writer = await asyncio.open_unix_connection(server_socket)
+            server_reader, server_writer = await asyncio.open_unix_connection(self._line.target)
         except OSError:
             # As from a server that is not there.
             self.close(reset=True)
@@ -161,11 +162,11 @@ def obey(lines: dict[int, Line], order: dict[str, Any]) -> dict[str, Any]:
             return {"hit": len(line.connections)}
 
 
-async def main(control: str, server_socket: str, ports: list[int]) -> None:
+async def main(control: str, targets: dict[int, str]) -> None:
     """Forward until killed."""
-    lines = {port: Line(port) for port in ports}
+    lines = {port: Line(port, target) for port, target in targets.items()}
     for line in lines.values():
-        await line.serve(server_socket)
+        await line.serve()
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while order := await reader.readline():
@@ -177,4 +178,5 @@ async def main(control: str, server_socket: str, ports: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], [int(port) for port in sys.argv[3:]]))
+    pairs = [argument.split("=", 1) for argument in sys.argv[2:]]
+    asyncio.run(main(sys.argv[1], {int(port): target for port, target in pairs}))

@@ -26,6 +26,9 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield "faults: " + ", ".join(f"{name} {count:,}" for name, count in sorted(by_fault(evidence).items()))
     clocks = f"{verdict.landed.get('wrong_clocks', 0)} workers had clocks that were off by hours"
     yield clocks if find_library() else "all clocks were right: libfaketime is not installed"
+    pooler = f"one worker in {verdict.tier.workers} behind pgbouncer, which was killed"
+    times = verdict.landed.get("pooler_restarts", 0)
+    yield f"{pooler} {times} times" if times else "nobody behind pgbouncer: it is not installed"
     yield ""
     for name, least in verdict.tier.quota.items():
         count = verdict.landed.get(name, 0)
@@ -33,7 +36,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield ""
     for slo in verdict.slos:
         measured = "nothing to measure" if slo.seconds is None else f"{slo.seconds:.2f} s of {slo.limit:.0f} s allowed"
-        yield f"{'  ' if slo.met else '! '}{slo.name:<46}{measured} (n = {slo.measured:,})"
+        mark = "  " if slo.met or not verdict.tier.timed else "! "
+        yield f"{mark}{slo.name:<46}{measured} (n = {slo.measured:,})"
     yield ""
     for name, found in verdict.violations.items():
         yield f"{'! ' if found else '  '}{name.replace('_', ' '):<28}{len(found):>9,}"

@@ -29,6 +29,7 @@ class Fault(StrEnum):
     THROTTLE = "throttle"
     DROP_COMMIT = "drop_commit"
     TERMINATE = "terminate"
+    POOLER = "pooler"
 
 
 NETWORK = (Fault.CUT, Fault.RESET, Fault.BLACK_HOLE, Fault.HALF_OPEN, Fault.SLOW, Fault.THROTTLE)
@@ -72,6 +73,7 @@ def _plan(tier: Tier, dice: random.Random) -> Iterator[Planned]:
         Fault.KILL: quota.kills_inside_a_handler,
         Fault.STOP: quota.stops_past_the_lease,
         Fault.TERM: max(1, quota.stops_past_the_lease // 2),
+        Fault.POOLER: quota.server_crashes,
         Fault.DROP_COMMIT: quota.commit_replies_dropped,
         Fault.TERMINATE: quota.backends_terminated,
     }

@@ -47,7 +47,7 @@ def measure(evidence: Evidence, back: list[float]) -> list[Slo]:
 def _reclaims(evidence: Evidence) -> list[float]:
     """From a worker's kill to the next claim of each job that it held."""
     kills = {strike.worker: strike.began for strike in evidence.strikes if strike.fault == "kill"}
-    outages = [strike for strike in evidence.strikes if strike.worker is None]
+    outages = [strike for strike in evidence.strikes if strike.fault == "crash"]
     held: dict[object, Change] = {}
     waits = []
     for change in evidence.history:

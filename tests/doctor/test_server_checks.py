@@ -19,9 +19,9 @@ from tests.doctor.conftest import Diagnose
 from tests.doctor.diagnosis import diagnose_url
 from tests.doctor.far_server import far_away
 from tests.programs import require
-from tests.rig.pooler import Pooler, find_pgbouncer
 from tests.rig.servers import TestServer
 from tests.rig.waiting import until
+from torture.pooler import Pooler, find_pgbouncer
 
 Connection = psycopg.Connection[Any]
 

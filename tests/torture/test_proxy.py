@@ -24,7 +24,8 @@ Sql = psycopg.Connection[Any]
 def network(server: TestServer) -> Iterator[Network]:
     # A socket's path must be short.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        found = Network(Path(folder), Path(server.socket_dir) / ".s.PGSQL.5432", free_ports(2))
+        socket = Path(server.socket_dir) / ".s.PGSQL.5432"
+        found = Network(Path(folder), dict.fromkeys(free_ports(2), socket))
         yield found
         found.close()
 

@@ -1,4 +1,4 @@
-"""A pgbouncer in transaction mode in front of a test server."""
+"""A pgbouncer in transaction mode in front of a server."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import psycopg
 
-from tests.rig.waiting import until
-
 PORT = 6432
+_START_SECONDS = 20.0
 
 
 class Pooler:
@@ -35,11 +35,32 @@ class Pooler:
         owner = pwd.getpwuid(os.stat(server_socket_dir).st_uid).pw_name
         as_account = ["-u", owner] if os.getuid() == 0 else []
         program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-        self.process = subprocess.Popen([program, "-q", *as_account, str(config)], stderr=subprocess.DEVNULL)
-        until(self._answers, "pgbouncer answers", seconds=20)
+        self._command = [program, "-q", *as_account, str(config)]
+        self.process = self._start()
+
+    @property
+    def socket(self) -> Path:
+        """Its socket file."""
+        return self.folder / f".s.PGSQL.{PORT}"
 
     def url(self, dbname: str) -> str:
         return f"postgresql://howdah@/{dbname}?host={self.folder}&port={PORT}"
+
+    def restart(self) -> None:
+        """Kill it, with all its connections, and start it again."""
+        self.process.kill()
+        self.process.wait()
+        self.socket.unlink(missing_ok=True)
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"pgbouncer did not start; see {self.folder}/log")
+            time.sleep(0.02)
+        return process
 
     def _answers(self) -> bool:
         try:
