@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-
 #: Everything is drained this long after the last fault.
 DRAIN_SECONDS = 60.0
 #: A worker that has been silent for this long counts as dead.
