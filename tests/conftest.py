@@ -1,7 +1,8 @@
 """Fixtures: a migrated database of its own for every test, on each route that the machine has.
 
 Routes: "pg18" and so on are the servers found, newest first; "pgbouncer" is the newest through a pooler in transaction
-mode. Tests under tests/integration run on the newest, on the oldest and through the pooler; all others on the newest.
+mode. Tests under tests/integration run on the newest, on the oldest and through the pooler; those under tests/security,
+which log in as many, on the newest and on the oldest; all others on the newest.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.programs import require
 from tests.rig.servers import TestServer
 from torture.pooler import Pooler, find_pgbouncer
 
+ROUTES = {"tests/integration/": ["newest", "oldest", "pgbouncer"], "tests/security/": ["newest", "oldest"]}
 _servers: dict[int, TestServer] = {}
 _poolers: dict[int, Pooler] = {}
 
@@ -36,8 +38,9 @@ def majors() -> dict[int, Binaries]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "route" in metafunc.fixturenames:
-        widely = "tests/integration/" in metafunc.definition.nodeid
-        metafunc.parametrize("route", ["newest", "oldest", "pgbouncer"] if widely else ["newest"], scope="session")
+        where = metafunc.definition.nodeid
+        routes = next((routes for folder, routes in ROUTES.items() if folder in where), ["newest"])
+        metafunc.parametrize("route", routes, scope="session")
 
 
 def pytest_configure() -> None:

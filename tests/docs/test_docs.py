@@ -86,6 +86,7 @@ def test_every_sql_block_runs_and_shows_what_comes_out(database: Database) -> No
 SURFACE = (
     *("enqueue_job", "claim_job_batch", "start_job", "heartbeat", "report_progress", "record_event", "complete_job"),
     *("fail_job", "release_job", "cancel_job", "retry_job", "recover_stale_jobs", "pause", "resume", "register_worker"),
+    *("get_job", "get_status", "list_events"),
 )
 SHORT_TYPES = {"character varying": "varchar", "timestamp with time zone": "timestamptz", "integer": "int"}
 

@@ -15,7 +15,7 @@ from howdah.admin import store
 from howdah.app import Howdah
 from howdah.client.definition import JobDefinition
 from howdah.client.handle import Job
-from howdah.model.errors import WaitTimeout
+from howdah.model.errors import DatabaseUnavailable, WaitTimeout
 from howdah.model.status import Status
 
 #: How long a job may wait before somebody looks whether there is a worker for it.
@@ -34,12 +34,21 @@ def wait_for_end(app: Howdah, job: Job[Any], tell: Callable[[], None], timeout: 
         return
     except WaitTimeout:
         record = job.refresh().record
-    if record.status is Status.PENDING and not app.sessions.run(partial(store.is_served, job.job_type, record.queue)):
+    if record.status is Status.PENDING and not is_served(app, job.job_type, record.queue):
         tell()
     try:
         job.wait(None if seconds is None else max(0.0, seconds - (time.monotonic() - began)))
     except WaitTimeout:
         raise WaitTimeout(f"job {job.id} did not finish within {seconds} s; it goes on") from None
+
+
+def is_served(app: Howdah, job_type: str, queue: str) -> bool:
+    """Whether a live worker serves the job, as far as one may know."""
+    try:
+        return app.sessions.run(partial(store.is_served, job_type, queue))
+    except DatabaseUnavailable:
+        # A producer's role may not look at workers. If it is an outage instead, the wait that follows says so.
+        return True
 
 
 def tell_start(app_name: str, definition: JobDefinition[..., Any], elsewhere: bool) -> None:

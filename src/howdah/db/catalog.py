@@ -1,7 +1,8 @@
 """The SQL files, read once, with the schema's name put in.
 
 Tables and functions are written `howdah.name` in every .sql file; that exact token is replaced by the schema in use,
-quoted, and nothing else is ever replaced.
+quoted, and nothing else is ever replaced. The files about roles also name the schema itself, as `SCHEMA howdah`, and
+the roles, as `howdah_producer` and so on; there these tokens are replaced too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from importlib.resources import files
 from howdah.model.errors import OptionError
 
 DEFAULT_SCHEMA = "howdah"
+#: What each role's name ends in, after the name of the schema.
+ROLES = ("producer", "worker", "admin", "reader", "payload_reader")
 _TOKEN = "howdah."  # noqa: S105 - not a password: the token that every .sql file writes before a name
 
 
@@ -39,6 +42,17 @@ class Catalog:
     def migrations(self) -> list[Migration]:
         """All migrations, oldest first."""
         return [Migration(version, name, text.replace(_TOKEN, self._prefix)) for version, name, text in _migrations()]
+
+    def role(self, kind: str) -> str:
+        """The name of that role: it begins with the schema's, because roles belong to the whole server."""
+        return f"{self.schema}_{kind}"
+
+    def roles_text(self, name: str) -> str:
+        """The text of `sql/roles/<name>.sql`."""
+        text = files("howdah.sql").joinpath("roles", f"{name}.sql").read_text().replace(_TOKEN, self._prefix)
+        for kind in ROLES:
+            text = text.replace(f"{DEFAULT_SCHEMA}_{kind}", quote(self.role(kind)))
+        return text.replace(f"SCHEMA {DEFAULT_SCHEMA}", f"SCHEMA {quote(self.schema)}")
 
     @property
     def version(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 
+from howdah.db import roles
 from howdah.db.catalog import Catalog, Migration, quote
 from howdah.db.faults import explained
 from howdah.model.errors import SchemaMissing, SchemaTooNew, SchemaTooOld, UserError
@@ -24,7 +25,11 @@ def current_version(connection: psycopg.Connection[Any], catalog: Catalog) -> in
 
 
 def migrate(connection: psycopg.Connection[Any], catalog: Catalog) -> list[Migration]:
-    """Apply what is missing and return it. Running it again, or twice at once, applies nothing twice."""
+    """Apply what is missing and return it. Running it again, or twice at once, applies nothing twice.
+
+    Where roles were set up, their rights are renewed together with the last step: functions that it made or replaced
+    have lost theirs.
+    """
     if connection.info.server_version < _OLDEST_SERVER:
         raise UserError(f"PostgreSQL 14 or newer is needed; this is {connection.info.server_version // 10000}")
     applied = []
@@ -36,8 +41,11 @@ def migrate(connection: psycopg.Connection[Any], catalog: Catalog) -> list[Migra
                 version = current_version(connection, catalog)
                 if version is not None and version >= migration.version:
                     continue
+                has_roles = roles.become_owner(connection, catalog)
                 for text in _steps(migration, catalog):
                     connection.execute(text.encode())
+                if has_roles and migration.version == catalog.version:
+                    roles.renew(connection, catalog)
                 applied.append(migration)
     return applied
 

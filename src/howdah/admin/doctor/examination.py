@@ -32,6 +32,7 @@ CHECKS = (
     Check("durability", server.durability, needs_schema=False),
     Check("notifications", server.notifications),
     Check("notification-queue", server.notification_queue),
+    Check("roles", server.roles),
     Check("snapshots", upkeep.oldest_snapshot, needs_schema=False),
     Check("idle-transactions", upkeep.idle_transactions, needs_schema=False),
     Check("transaction-ids", upkeep.transaction_ids, needs_schema=False),

@@ -118,3 +118,22 @@ def notification_queue(patient: Patient) -> Verdict:
             "end the session that listens while it sits in an old transaction (the server's log names its process)",
         )
     return ok(f"{used:.0%} full")
+
+
+def roles(patient: Patient) -> Verdict:
+    """Where roles were set up, nothing is open to everybody, and nobody can slip names of his own to the owner."""
+    catalog = patient.session.catalog
+    found = patient.ask(store.read_roles(catalog.role("producer")))
+    if not found.are_set_up:
+        return ok("none were set up: who may connect as the owner may do everything")
+    step = "run `howdah roles` as the owner of the tables"
+    if found.open_to_all:
+        return fail(f"open to PUBLIC, that is to every role: {listed(found.open_to_all)}", step)
+    if found.unpinned:
+        return fail(f"functions without the rights and the search_path that roles need: {listed(found.unpinned)}", step)
+    if found.owner_is_superuser:
+        return warn(
+            "set up, but the tables belong to a superuser, and functions run with their owner's rights",
+            "give the schema and all that is in it to a role of its own; docs/security.md says how",
+        )
+    return ok("set up, and nothing is open to PUBLIC")

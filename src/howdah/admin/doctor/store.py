@@ -34,6 +34,14 @@ class Durability:
 
 
 @dataclass(frozen=True, slots=True)
+class Roles:
+    are_set_up: bool
+    owner_is_superuser: bool
+    open_to_all: list[str]
+    unpinned: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     kind: str
     name: str
@@ -151,6 +159,11 @@ def read_notify() -> Operation[tuple[bool, float]]:
     """Whether enqueues ring, and how full the queue of notifications is."""
     rows = yield Statement("doctor/read_notify")
     return bool(rows[0][0]), float(rows[0][1])
+
+
+def read_roles(producer: str) -> Operation[Roles]:
+    """Whether roles were set up, and whether their rights are as they should be; the producer's name tells."""
+    return Roles(*(yield Statement("doctor/read_roles", {"producer": producer}))[0])
 
 
 def list_snapshots() -> Operation[list[Snapshot]]:

@@ -16,7 +16,7 @@ LEFT JOIN LATERAL (
         WHERE %(before)s::uuid IS NULL OR h.id < %(before)s::uuid
         ORDER BY h.id DESC
     ) AS h
-    CROSS JOIN LATERAL (SELECT * FROM howdah.jobs AS n WHERE n.id = h.id LIMIT 1) AS n
+    CROSS JOIN LATERAL (SELECT * FROM howdah.job_lines AS n WHERE n.id = h.id LIMIT 1) AS n
     WHERE n.status = ANY (%(statuses)s::text[])
         AND (%(job_type)s::text IS NULL OR n.job_type = %(job_type)s::text)
         AND (%(queue)s::text IS NULL OR n.queue = %(queue)s::text)

@@ -3,7 +3,7 @@
 SELECT j.id, j.job_type, j.priority, j.status, j.progress, j.current_stage, j.worker_id, j.queue, j.created_at, j.run_at,
     j.started_at, j.completed_at, j.attempts, j.max_attempts, j.cancel_requested_at, right(j.last_error, 300)
 FROM (
-    SELECT * FROM howdah.jobs AS n
+    SELECT * FROM howdah.job_lines AS n
     WHERE %(before)s::uuid IS NULL OR n.id < %(before)s::uuid
     ORDER BY n.id DESC LIMIT %(look)s::int
 ) AS j

@@ -31,7 +31,7 @@ LEFT JOIN LATERAL (
         WHERE %(before)s::uuid IS NULL OR w.id < %(before)s::uuid
         ORDER BY w.id DESC
     ) AS w
-    CROSS JOIN LATERAL (SELECT * FROM howdah.jobs AS n WHERE n.id = w.id LIMIT 1) AS n
+    CROSS JOIN LATERAL (SELECT * FROM howdah.job_lines AS n WHERE n.id = w.id LIMIT 1) AS n
     WHERE n.status = 'pending'
         AND (%(job_type)s::text IS NULL OR n.job_type = %(job_type)s::text)
         AND (%(queue)s::text IS NULL OR n.queue = %(queue)s::text)

@@ -4,4 +4,4 @@ INSERT INTO howdah.jobs (id, job_type, data, priority, queue, run_at, max_attemp
 SELECT t.id, %(job_type)s::text, t.data::jsonb, %(priority)s::int, %(queue)s::text,
     coalesce(%(run_at)s::timestamptz, now() + %(delay)s::interval), %(max_attempts)s::int
 FROM unnest(%(ids)s::uuid[], %(data)s::text[]) AS t (id, data)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING

@@ -3,4 +3,4 @@
 SELECT id, job_type, priority, status, data, progress, current_stage, events_count, worker_id, claimed_at, created_at,
     started_at, completed_at, attempts, max_attempts, last_error, queue, run_at, lease, errors, deaths,
     cancel_requested_at, result
-FROM howdah.jobs WHERE id = %(id)s::uuid
+FROM howdah.get_job(%(id)s::uuid)
