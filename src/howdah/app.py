@@ -21,7 +21,7 @@ from howdah.db.sessions import Sessions
 from howdah.embedded.server import EmbeddedServer
 from howdah.maintenance.chores import Chores
 from howdah.model.context import JobContext
-from howdah.model.errors import OptionError, UnknownJobType
+from howdah.model.errors import OptionError, UnknownJobType, shown
 from howdah.model.handler import Handler, Mode
 from howdah.model.job_id import as_job_id
 from howdah.model.options import JobOptions, check_name
@@ -148,11 +148,11 @@ class Howdah:
         context is passed only where the first parameter is annotated with JobContext.
         """
         if function is not None and not callable(function):
-            raise OptionError(f"@app.job takes options by name, such as @app.job(name={function!r})")
+            raise OptionError(f"@app.job takes options by name, such as @app.job(name={shown(function)})")
         if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
-            raise OptionError(f"timeout must be a timedelta longer than nothing, not {timeout!r}")
+            raise OptionError(f"timeout must be a timedelta longer than nothing, not {shown(timeout)}")
         if retry is not None and not callable(retry):
-            raise OptionError(f"retry takes a Backoff(…) or a function (errors, error) → timedelta, not {retry!r}")
+            raise OptionError(f"retry takes a Backoff(…) or a function (errors, error) → timedelta, not {shown(retry)}")
         options = JobOptions(priority=priority, queue=queue, max_attempts=max_attempts)
 
         def register(decorated: Callable[..., Any]) -> JobDefinition[..., Any]:
@@ -192,9 +192,9 @@ class Howdah:
 
     def definition(self, job_type: str) -> JobDefinition[..., Any]:
         """The job type of that name."""
-        if job_type not in self.definitions:
+        if not isinstance(job_type, str) or job_type not in self.definitions:
             known = ", ".join(sorted(self.definitions)) or "none"
-            raise UnknownJobType(f"this app registers no job type {job_type!r}; it has: {known}")
+            raise UnknownJobType(f"this app registers no job type {shown(job_type)}; it has: {known}")
         return self.definitions[job_type]
 
     @property
@@ -245,7 +245,7 @@ async def _do_chores(link: Link, silence: float, ring: Callable[[], None]) -> No
 def _name_of(function: Callable[..., Any]) -> str:
     found = getattr(function, "__name__", None)
     if not isinstance(found, str):
-        raise OptionError(f"{function!r} has no name of its own; give it one: @app.job(name=…)")
+        raise OptionError(f"{shown(function)} has no name of its own; give it one: @app.job(name=…)")
     return found
 
 

@@ -37,6 +37,13 @@ def test_a_line_stays_a_line(formatter: logging.Formatter) -> None:
     assert "\n" not in formatter.format(make_record("one\ntwo", note="three\nfour"))
 
 
+@pytest.mark.parametrize("formatter", [ConsoleFormatter(), JsonFormatter()])
+@pytest.mark.parametrize("odd", ["\x1b[31mred", "a\rb", "\x9b2J", "\x00", "\u202e"])
+def test_a_log_holds_nothing_that_a_terminal_would_obey(formatter: logging.Formatter, odd: str) -> None:
+    line = formatter.format(make_record(f"retry policy of {odd}", job_type=odd, note=f"{odd} {odd}", queues=[odd, "x"]))
+    assert line.isprintable(), repr(line)
+
+
 def test_a_traceback_is_kept() -> None:
     try:
         raise ValueError("seven")

@@ -224,6 +224,16 @@ def test_a_float_that_the_database_gives_back_as_an_integer_is_still_that_float(
     assert taking(float).decode({"it": 10**300}) == ((), {"it": 1e300})
 
 
+@pytest.mark.parametrize("value", [1e16, -1e16, 1e22, 1e23, -1.5e300, 1.7976931348623157e308, 123456789012345680.0])
+def test_a_large_float_is_written_with_a_point_so_that_the_database_gives_a_float_back(value: float) -> None:
+    # jsonb keeps the digits behind a point, and forgets an exponent: of 1e23 it would make another number.
+    for text in (to_json([{"x": value}], what="result"), taking(Any).encode(([{"x": value}],), {})):
+        assert "e" not in text
+        assert ".0}]" in text
+    assert from_json(to_json(value, what="result")) == value
+    assert to_json(["1e23", 1.5e-7], what="result") == '["1e23",1.5e-7]'
+
+
 def test_a_library_s_own_subclasses_are_written_as_what_they_are() -> None:
     class Stamp(dt.datetime): ...
 

@@ -52,6 +52,10 @@ def test_progress_is_bounded_and_never_goes_backwards() -> None:
         ctx.progress(percent)
     assert ctx.take_report() == Report(progress=100)
     assert not ctx.take_report()
+    for endless, whole in ((math.inf, 100), (10**400, 100), (-math.inf, None), (-(10**400), None)):
+        ctx = context()
+        ctx.progress(endless)
+        assert ctx.take_report().progress == whole
     for bad in (math.nan, "50", None, True):
         with pytest.raises(OptionError, match="0 to 100"):
             ctx.progress(bad)  # type: ignore[arg-type]  # wrong on purpose: handlers may be untyped

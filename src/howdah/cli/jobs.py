@@ -16,7 +16,7 @@ from howdah.cli.arguments import enqueue_with, parse_arguments, run_time
 from howdah.cli.database import database_options, opened
 from howdah.cli.durations import duration
 from howdah.cli.job_ids import job_id
-from howdah.cli.output import json_option, plain, print_fields, print_json, print_table, printable
+from howdah.cli.output import json_option, json_text, plain, print_fields, print_json, print_table, printable
 from howdah.cli.waiting import tell_start, wait_for_end
 from howdah.client import store
 from howdah.client.definition import UsingOptions
@@ -88,7 +88,7 @@ def report_end(job: Job[Any], as_json: bool) -> int:
     if as_json:
         print_json({name: getattr(record, name) for name in ("id", "job_type", "status", "result", "last_error")})
     elif record.status is Status.COMPLETED:
-        click.echo(json.dumps(record.result))
+        click.echo(json.dumps(record.result, default=str))
     else:
         lines = (record.last_error or "").strip().splitlines()
         reason = f": {printable(lines[-1])}" if lines else ""
@@ -116,15 +116,12 @@ def print_job(record: JobRecord, events: Sequence[JobEvent]) -> None:
     fields: list[tuple[str, object]] = []
     for name in JobRecord.__dataclass_fields__:
         value = getattr(record, name)
-        fields.append((name, json.dumps(value, ensure_ascii=False) if name in ("data", "result") else value))
+        fields.append((name, json_text(value) if name in ("data", "result") else value))
     print_fields(fields)
     if not events:
         return
     click.echo(f"\nevents, the last {len(events)} of {record.events_count}")
-    rows = [
-        (event.seq, event.at, event.attempt, event.name, json.dumps(event.data, ensure_ascii=False))
-        for event in events[-EVENTS_SHOWN:]
-    ]
+    rows = [(event.seq, event.at, event.attempt, event.name, json_text(event.data)) for event in events[-EVENTS_SHOWN:]]
     print_table(("SEQ", "AT", "ATTEMPT", "NAME", "DATA"), rows)
 
 

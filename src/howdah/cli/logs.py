@@ -26,7 +26,7 @@ class ConsoleFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line; a traceback, if there is one, on lines below it."""
         at = datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-        words = [at, f"{record.levelname.lower():<7}", record.getMessage().replace("\n", "\\n")]
+        words = [at, f"{record.levelname.lower():<7}", _visible(record.getMessage())]
         words += [f"{key}={_short(value)}" for key, value in extra_fields(record).items()]
         line = " ".join(words)
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
@@ -75,6 +75,14 @@ def _with_worker(worker: int, record: logging.LogRecord) -> bool:
 
 def _short(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ",".join(map(str, value)) or "-"
+        return _visible(",".join(map(str, value)) or "-")
     text = str(value)
-    return json.dumps(text, ensure_ascii=False) if not text or any(c in text for c in ' "\n=') else text
+    quoted = json.dumps(text, ensure_ascii=False) if not text or any(c in text for c in ' "\n=') else text
+    return _visible(quoted)
+
+
+def _visible(text: str) -> str:
+    """One line, and nothing in it that a terminal would obey: a job type may hold any character."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

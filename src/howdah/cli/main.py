@@ -25,6 +25,7 @@ COMMANDS = {
     "queues": ("howdah.cli.queues:queues", "Show what waits in which queue, and who serves it."),
     "resume": ("howdah.cli.queues:resume", "Undo a pause."),
     "retry": ("howdah.cli.jobs:retry", "Run ended jobs again, or waiting ones now."),
+    "roles": ("howdah.cli.roles:roles", "Create roles with least privilege, or renew their rights."),
     "show": ("howdah.cli.jobs:show", "Show everything about a job."),
     "worker": ("howdah.cli.worker:worker", "Run the jobs of an app."),
     "workers": ("howdah.cli.queues:workers", "Show the workers and what they serve."),
@@ -78,6 +79,7 @@ def exit_code() -> int:
 
 
 def say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message holds."""
-    click.echo(f"howdah: {' '.join(message.split())}", err=True)
+    """One line on stderr, whatever the message holds: it may quote what the user typed."""
+    line = " ".join(message.split())
+    click.echo("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in f"howdah: {line}"), err=True)
     return code

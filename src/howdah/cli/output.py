@@ -34,22 +34,24 @@ def json_option(of_what: str) -> Callable[[C], C]:
 
 def print_json(value: object) -> None:
     """One JSON value on one line, in ASCII: it survives any terminal, pipe and locale."""
-    click.echo(json.dumps(plain(value)))
+    click.echo(json.dumps(value, default=plain))
+
+
+def json_text(value: object) -> str:
+    """A value from the table as JSON for people; a number of more digits than Python writes stands as text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def plain(value: object) -> Any:
-    """A value of ours as JSON knows it: times in ISO form, durations in seconds, ids as text."""
+    """A value of ours as JSON knows it: times in ISO form, durations in seconds, ids as text. What it holds is left to
+    the encoder, which goes deeper into a job's arguments than Python would."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return value if value is None or isinstance(value, bool | int | float | str | dict | list | tuple) else str(value)
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]], fit: Fit | None = None) -> None:
@@ -82,8 +84,16 @@ def printable(value: object) -> str:
     if value is None or value == "":
         return "-"
     if isinstance(value, datetime):
-        return value.astimezone().isoformat(sep=" ", timespec="seconds")
+        return _local(value).isoformat(sep=" ", timespec="seconds")
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in str(value))
+
+
+def _local(time: datetime) -> datetime:
+    try:
+        return time.astimezone()
+    except OverflowError:
+        # The last moment that Python knows (infinity is read as that) is a day too late for a zone in the east.
+        return time
 
 
 def _coloured(cell: str) -> str:

@@ -12,7 +12,7 @@ from howdah.admin import store
 from howdah.admin.views import Lane, PauseKind, WorkerLine
 from howdah.cli.database import database_options, opened
 from howdah.cli.durations import format_duration
-from howdah.cli.output import json_option, print_json, print_table
+from howdah.cli.output import json_option, print_json, print_table, printable
 from howdah.db.op import Operation
 from howdah.model.options import check_name
 
@@ -67,7 +67,7 @@ def order(
             if as_json:
                 print_json({"kind": kind, "name": name, "paused": operation is store.pause, "changed": changed})
             else:
-                click.echo(f"{kind} {name}  {words[0] if changed else words[1]}")
+                click.echo(f"{kind} {printable(name)}  {words[0] if changed else words[1]}")
             if operation is store.pause and not app.sessions.run(partial(store.is_known, kind, name)):
                 click.echo(f"howdah: no job or worker knows a {kind} {name!r} so far", err=True)
 

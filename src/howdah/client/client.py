@@ -11,9 +11,12 @@ from uuid import UUID
 from howdah.client import store
 from howdah.db.op import Operation
 from howdah.db.sessions import Sessions, run_on, run_on_async
-from howdah.model.errors import JobBusy, JobNotFound, OptionError, WaitTimeout
+from howdah.model.errors import JobBusy, JobNotFound, OptionError, WaitTimeout, shown
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
+
+#: Seconds; longer than any process lives.
+_LONGEST_WAIT = 1e9
 
 
 class Client:
@@ -134,15 +137,18 @@ def _first_by_copy(
 
 
 def _pauses(job_id: UUID, timeout: float | None) -> Iterator[float]:
-    if timeout is not None and not isinstance(timeout, int | float):
-        raise OptionError(f"wait takes its timeout in seconds, not {timeout!r}")
-    deadline = None if timeout is None else time.monotonic() + timeout
+    if timeout is not None and (not isinstance(timeout, int | float) or timeout != timeout):
+        raise OptionError(f"wait takes its timeout in seconds, not {shown(timeout)}")
+    # Bounded first: an endless whole number is no float.
+    deadline = None if timeout is None else time.monotonic() + max(-1, min(timeout, _LONGEST_WAIT))
     pause = 0.005
     while True:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             # The last look came after the deadline had passed with the job unfinished.
-            raise WaitTimeout(f"job {job_id} did not finish within {timeout} s; it goes on, and you may wait again")
+            raise WaitTimeout(
+                f"job {job_id} did not finish within {shown(timeout)} s; it goes on, and you may wait again"
+            )
         yield pause * random.uniform(0.8, 1.2) if left is None else min(pause, left)  # noqa: S311 - spreads polls
         pause = min(pause * 1.5, 0.5)
 

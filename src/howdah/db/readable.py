@@ -2,7 +2,7 @@
 them.
 
 Infinity, and years past 9999, are read as the last or first moment that a datetime can say; a whole number
-of more digits than Python converts is read as a Decimal.
+of more digits than Python converts is read as a Decimal; JSON nested deeper than Python reads is given as its text.
 """
 
 from __future__ import annotations
@@ -45,3 +45,5 @@ def _loads(data: str | bytes) -> Any:
         return json.loads(data)
     except ValueError:
         return json.loads(data, parse_int=Decimal)
+    except RecursionError:
+        return data if isinstance(data, str) else bytes(data).decode()

@@ -6,14 +6,13 @@ the lock: a report is taken whole.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from howdah.model.errors import JobCancelled, LeaseLost, OptionError
+from howdah.model.errors import JobCancelled, LeaseLost, OptionError, shown
 
 STAGE_LIMIT = 100
 EVENT_NAME_LIMIT = 100
@@ -62,9 +61,10 @@ class JobContext:
 
     def progress(self, percent: float, stage: str | None = None) -> None:
         """Say how far the job is (0 to 100, never backwards) and, if given, what it is doing now."""
-        if isinstance(percent, bool) or not isinstance(percent, int | float) or math.isnan(percent):
-            raise OptionError(f"progress takes a number from 0 to 100, not {percent!r}")
-        whole = max(0, min(100, int(percent)))
+        if isinstance(percent, bool) or not isinstance(percent, int | float) or percent != percent:
+            raise OptionError(f"progress takes a number from 0 to 100, not {shown(percent)}")
+        # Bounded first: infinity has no whole number, and an endless one no float.
+        whole = int(max(0, min(100, percent)))
         with self._lock:
             if whole > self._highest:
                 self._highest = self._waiting.progress = whole
@@ -75,7 +75,7 @@ class JobContext:
         """Publish something that happened; kept in order and readable with job.events()."""
         if not isinstance(name, str) or not 1 <= len(name) <= EVENT_NAME_LIMIT or not is_storable(name):
             limits = f"1 to {EVENT_NAME_LIMIT} characters, none of them NUL or half a surrogate"
-            raise OptionError(f"an event's name has {limits}; got {name!r:.120}")
+            raise OptionError(f"an event's name has {limits}; got {shown(name)}")
         text = None if data is None else self._encode(data)
         with self._lock:
             if len(self._waiting.events) >= EVENTS_WAITING_LIMIT:
@@ -148,5 +148,10 @@ def is_storable(text: str) -> bool:
 
 def clean_stage(stage: object) -> str:
     """A stage that the table can hold: a long one is cut, not refused, because it is only for people to read."""
-    text = str(stage).replace("\0", "�").encode(errors="replace").decode()
+    try:
+        # A container may be endless when written out, and a description may fail.
+        text = shown(stage) if isinstance(stage, list | tuple | dict | set) else str(stage)
+    except Exception:
+        text = shown(stage)
+    text = text.replace("\0", "�").encode(errors="replace").decode()
     return text if len(text) <= STAGE_LIMIT else text[: STAGE_LIMIT - 1] + "…"

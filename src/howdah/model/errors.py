@@ -21,6 +21,8 @@ HowdahError
 
 from __future__ import annotations
 
+import reprlib
+
 
 class HowdahError(Exception):
     """Something went wrong in Howdah."""
@@ -100,3 +102,18 @@ class WaitTimeout(HowdahError, TimeoutError):
 
 class LeaseLost(HowdahError):
     """This job is no longer this worker's: another claim may hold it. Stop working on it."""
+
+
+def shown(value: object) -> str:
+    """A value as an error quotes it, whatever it is: its repr may be endless, or may itself fail, as that of a whole
+    number of more than 4300 digits does."""
+    try:
+        text = _short.repr(value)
+    except Exception:
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+_SHOWN = 120
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = _SHOWN

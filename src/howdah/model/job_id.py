@@ -7,7 +7,7 @@ import threading
 import time
 from uuid import UUID
 
-from howdah.model.errors import OptionError
+from howdah.model.errors import OptionError, shown
 
 _lock = threading.Lock()
 _last = 0
@@ -43,4 +43,4 @@ def as_job_id(job_id: object) -> UUID:
     try:
         return UUID(str(job_id) if isinstance(job_id, str) else None)
     except (ValueError, TypeError) as error:
-        raise OptionError(f"{job_id!r} is not a job id; ids look like 0193a0e4-…") from error
+        raise OptionError(f"{shown(job_id)} is not a job id; ids look like 0193a0e4-…") from error

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from howdah.model.context import is_storable
-from howdah.model.errors import OptionError
+from howdah.model.errors import OptionError, shown
 from howdah.model.priority import HIGHEST_PRIORITY, LOWEST_PRIORITY, Priority
 
 NAME_LIMIT = 50
@@ -59,7 +59,7 @@ def _check_int(what: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise OptionError(f"{what} must be a whole number, not {type(value).__name__}")
     if not low <= value <= high:
-        raise OptionError(f"{what} {value} is out of range; {low} to {high} are allowed")
+        raise OptionError(f"{what} {shown(value)} is out of range; {low} to {high} are allowed")
 
 
 def _check_delay(delay: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
-from howdah.model.errors import OptionError
+from howdah.model.errors import OptionError, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Backoff:
         for what in ("base", "longest"):
             value = getattr(self, what)
             if not isinstance(value, timedelta) or value < timedelta(0):
-                raise OptionError(f"Backoff({what}=…) takes a timedelta, not {value!r}")
+                raise OptionError(f"Backoff({what}=…) takes a timedelta, not {shown(value)}")
         if not self.factor >= 1:
             raise OptionError(f"Backoff(factor={self.factor}) would not back off; 1 or more is allowed")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from howdah.model.errors import OptionError
+from howdah.model.errors import OptionError, shown
 from howdah.model.options import check_name
 
 
@@ -40,8 +40,11 @@ class WorkerSettings:
             check_name("queue", name)
             if own is not None:
                 _at_least_one(f"the concurrency of queue {name!r}", own)
-        for what in ("silence", "poll"):
-            if getattr(self, what) <= timedelta(0):
+        for what in ("silence", "poll", "grace"):
+            value = getattr(self, what)
+            if not isinstance(value, timedelta):
+                raise OptionError(f"{what} must be a timedelta, not {shown(value)}")
+            if value <= timedelta(0) and what != "grace":
                 raise OptionError(f"{what} must be longer than nothing")
         if self.grace < timedelta(0):
             raise OptionError("grace cannot be negative")
@@ -51,4 +54,4 @@ class WorkerSettings:
 
 def _at_least_one(what: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100_000:
-        raise OptionError(f"{what} is {value!r}; 1 to 100000 are allowed")
+        raise OptionError(f"{what} is {shown(value)}; 1 to 100000 are allowed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -14,6 +15,10 @@ from howdah.payload.flatten import MAX_DEPTH, Keeping, TooLarge, Walk
 __all__ = ["MAX_DEPTH", "from_json", "to_json", "too_large", "write_text"]
 
 _encoder = msgspec.json.Encoder()
+#: From here on the encoder writes a float with an exponent; below, with a point.
+_FIRST_WITH_EXPONENT = 1e16
+#: It may stand in a string as well; then the second look costs time and changes nothing.
+_MAYBE_EXPONENT = re.compile(rb"[0-9]e[0-9]")
 
 
 def to_json(value: object, *, what: str, limit: int = 262_144) -> str:
@@ -43,9 +48,24 @@ def from_json(text: str | bytes) -> object:
 def write_text(flat: object, *, what: str, limit: int) -> str:
     """The text of a value that has been through a walk."""
     data = _encoder.encode(flat)
+    if _MAYBE_EXPONENT.search(data):
+        data = _encoder.encode(_with_points(flat))
     if len(data) > limit:
         raise PayloadError(too_large(what, f"{len(data):,}", limit))
     return data.decode()
+
+
+def _with_points(flat: object) -> object:
+    """The same, with every float of 17 digits or more written out with a decimal point.
+
+    jsonb forgets an exponent: 1e23 comes back as a one and twenty-three zeros, which is another number than the float.
+    With a point it comes back as the float that it was.
+    """
+    if type(flat) is float and abs(flat) >= _FIRST_WITH_EXPONENT:
+        return msgspec.Raw(f"{int(flat)}.0".encode())
+    if type(flat) is dict:
+        return {key: _with_points(item) for key, item in flat.items()}
+    return [_with_points(item) for item in flat] if type(flat) is list else flat
 
 
 def too_large(what: str, size: str, limit: int) -> str:

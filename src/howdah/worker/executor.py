@@ -157,7 +157,8 @@ def plain(error: BaseException) -> str:
         text = str(error)
     except Exception as broken:
         text = f"{type(error).__name__} (its description raised {type(broken).__name__})"
-    return clean_text(text or type(error).__name__, ERROR_LIMIT)
+    # A text of control characters only is none.
+    return clean_text(text, ERROR_LIMIT) or type(error).__name__
 
 
 def _delay(handler: Handler, held: Held, error: BaseException) -> timedelta | None:
