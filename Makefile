@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long clean
+.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long museum clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
 	@echo "make torture  half an hour of kills, crashes and cut networks, with a verdict (SEED=n repeats a schedule; torture-long: 8 hours)"
+	@echo "make museum  bugs that job queues have had, planted one at a time: which test catches which (minutes; part of make test)"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
 
@@ -44,6 +45,9 @@ bench: setup
 
 torture torture-long: setup
 	$(BIN)/python -m torture --tier $(if $(filter torture-long,$@),long,night) $(if $(SEED),--replay $(SEED))
+
+museum: setup
+	$(BIN)/python -m museum $(EXHIBITS)
 
 ROUNDS ?= 5
 bench-peers:

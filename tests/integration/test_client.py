@@ -125,6 +125,20 @@ async def test_enqueue_many_all_in_order(app: Howdah, sql: Sql, many: int) -> No
     await app.aclose()
 
 
+@pytest.mark.parametrize("many", [1, 2, COPY_FROM])
+def test_a_delay_counts_from_the_databases_clock_and_not_from_the_callers(app: Howdah, sql: Sql, many: int) -> None:
+    @app.job()
+    def later() -> None: ...
+
+    delayed = later.using(delay=timedelta(hours=1))
+    if many == 1:
+        delayed.enqueue()
+    else:
+        delayed.enqueue_many([{}] * many)
+    # Both are the time of the same transaction; any other clock would be off by some microseconds at least.
+    assert sql.execute("SELECT DISTINCT run_at - created_at FROM jobs").fetchall() == [(timedelta(hours=1),)]
+
+
 def test_repeating_an_enqueue_with_the_same_id_changes_nothing(app: Howdah, sql: Sql) -> None:
     @app.job()
     def work(n: int) -> None: ...

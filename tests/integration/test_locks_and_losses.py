@@ -19,7 +19,10 @@ import pytest
 from howdah import Howdah, Job, JobContext
 from howdah.db.catalog import Catalog
 from howdah.db.link import Link, Outage
+from howdah.db.op import Operation
 from howdah.maintenance.chores import Chores
+from howdah.worker import pulse, store
+from howdah.worker.store import Completion, Ending, Running
 from tests.conftest import Database
 from tests.integration.test_contract import claim, insert, value
 from tests.integration.test_surface import held, one
@@ -133,7 +136,11 @@ def test_a_publication_for_all_tables_forbids_nothing(sql: Sql) -> None:
     assert claim(sql) == [job_id]
 
 
-async def test_a_claim_whose_reply_was_lost_is_released_at_no_charge(app: Howdah, database: Database, sql: Sql) -> None:
+async def test_a_claim_whose_reply_was_lost_is_released_at_no_charge(
+    app: Howdah, database: Database, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "RECONCILE_SECONDS", 1.0)
+
     @app.job()
     async def work(n: int) -> int:
         return n
@@ -144,7 +151,7 @@ async def test_a_claim_whose_reply_was_lost_is_released_at_no_charge(app: Howdah
             job = await work.using(conn=conn).aenqueue(1)
             claimed = await conn.execute("SELECT * FROM howdah.claim_jobs(%s, ARRAY['work'], 10)", (worker.worker_id,))
             assert claimed.rowcount == 1
-        await job.await_(60)
+        await job.await_(20)
         assert (job.status, job.record.attempts, job.record.deaths) == ("completed", 1, 0)
     assert sql.execute("SELECT count(*) FROM claims").fetchone() == (0,)
     await app.aclose()
@@ -183,6 +190,40 @@ async def test_a_locked_running_job_costs_neither_its_lease_nor_its_neighbours_a
         assert locked[0].record.attempts == 1
     assert sql.execute("SELECT count(*) FROM claims").fetchone() == (0,)
     await app.aclose()
+
+
+def _write(function: str, held: list[tuple[bytes, int]]) -> Operation[Any]:
+    match function:
+        case "complete_jobs":
+            return store.complete([Completion(*one, None, 0.0) for one in held], [])
+        case "finish_jobs":
+            return store.finish([Ending(*one, "release") for one in held], [])
+        case _:
+            return store.report([Running(*one, 1, None, 0.0) for one in held])
+
+
+@pytest.mark.parametrize("function", ["complete_jobs", "finish_jobs", "report_jobs"])
+async def test_a_batch_locks_its_jobs_in_the_order_of_their_ids_in_whatever_order_they_ended(
+    database: Database, sql: Sql, function: str
+) -> None:
+    """Two batches that lock the same jobs in two orders would wait for each other in a circle."""
+    ids = sorted([insert(sql), insert(sql)])
+    assert sorted(claim(sql)) == ids
+    held = [(one.bytes, value(sql, "lease", one)) for one in reversed(ids)]
+    sql.execute(f"ALTER FUNCTION {function} SET lock_timeout = '60s'".encode())
+    waiting = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name = 'howdah batch' AND wait_event_type = 'Lock'"
+    )
+    link = Link(database.direct_url, Catalog(), "batch", Outage())
+    with database.connect() as other, other.transaction():
+        other.execute("SELECT 1 FROM jobs WHERE id = %s FOR UPDATE", (ids[1],))
+        writing = asyncio.create_task(link.perform(_write(function, held)))
+        await until_async(lambda: one(sql, waiting) == 1, "the batch waits for the second job")
+        free = sql.execute("SELECT id FROM jobs WHERE id = %s FOR UPDATE SKIP LOCKED", (ids[0],)).fetchall()
+    await writing
+    await link.close()
+    assert free == [], "it waits for the second without having locked the first"
 
 
 async def test_a_rescuer_that_was_cut_off_itself_waits_before_it_judges_others(database: Database, sql: Sql) -> None:

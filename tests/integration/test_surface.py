@@ -64,6 +64,28 @@ def test_a_write_after_the_job_was_taken_away_changes_nothing(
     assert accepted != refused
 
 
+CLAIMS = {
+    "claim_job_batch": "SELECT c.lease FROM claim_job_batch('w', ARRAY['plain'], 1) AS c",
+    "claim_jobs": "SELECT c.lease FROM claim_jobs('w', ARRAY['plain'], 1) AS c",
+    "claim_from_marks": (
+        "SELECT c.lease FROM claim_from_marks('w', ARRAY['plain'], 1, NULL, NULL, NULL, NULL, NULL, NULL) AS c"
+        " WHERE c.id IS NOT NULL"
+    ),
+}
+
+
+@pytest.mark.parametrize("function", CLAIMS)
+def test_a_lease_is_never_given_twice_although_the_attempt_was_given_back(sql: Sql, function: str) -> None:
+    job_id = insert(sql)
+    old = one(sql, CLAIMS[function])
+    assert one(sql, "SELECT release_job(%s, %s)", job_id, old) is True
+    new = one(sql, CLAIMS[function])
+    assert value(sql, "attempts", job_id) == 1
+    assert one(sql, "SELECT complete_job(%s, %s)", job_id, old) is False
+    assert new > old
+    assert one(sql, "SELECT complete_job(%s, %s)", job_id, new) is True
+
+
 def test_completing_twice_with_the_same_lease_is_the_same_as_once(sql: Sql) -> None:
     job_id, lease = held(sql)
     assert one(sql, "SELECT complete_job(%s, %s, '[1]')", job_id, lease) is True

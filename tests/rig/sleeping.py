@@ -16,12 +16,12 @@ class WatchedWakeup(Wakeup):
         self.rings = 0
         #: How long the claimer was willing to wait, each time that it lay down after the last ring.
         self.rests: list[float] = []
-        self._lies = False
+        self.lies = False
 
     @property
     def asleep(self) -> bool:
         """Whether the claimer lies, and nothing has rung since: it has heard the bell for the first time, too."""
-        return self.rings > 0 and self._lies and bool(self.rests)
+        return self.rings > 0 and self.lies and bool(self.rests)
 
     def ring(self) -> None:
         self.rings += 1
@@ -31,11 +31,11 @@ class WatchedWakeup(Wakeup):
     async def wait(self, seconds: float | None) -> bool:
         assert seconds is not None
         self.rests.append(seconds)
-        self._lies = True
+        self.lies = True
         try:
             return await super().wait(seconds)
         finally:
-            self._lies = False
+            self.lies = False
 
 
 def watch_sleep(monkeypatch: pytest.MonkeyPatch) -> WatchedWakeup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -110,3 +111,61 @@ async def test_a_worker_that_lost_its_listener_polls_as_often_as_it_is_told_to(
             finally:
                 outside.execute(SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(name))
             await until_async(lambda: rests_long(wakeup), "the worker listens again, and trusts the bell")
+
+
+LISTENERS = """
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'howdah listener' AND state = 'idle'
+        AND query LIKE '%notify FROM%'
+"""
+
+
+def listeners(sql: Sql) -> list[Any]:
+    """The sessions that listen: what is asked right after LISTEN has been answered."""
+    return [row[0] for row in sql.execute(LISTENERS).fetchall()]
+
+
+async def test_a_worker_that_lost_its_listener_hears_the_bell_again(
+    app: Howdah, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It polls once an hour: but for the ring it would not know of the job before the test is over."""
+    ran = asyncio.Event()
+
+    @app.job()
+    async def work() -> None:
+        ran.set()
+
+    wakeup = watch_sleep(monkeypatch)
+    async with working(app, poll=timedelta(hours=1), maintenance=False):
+        await until_async(lambda: bool(listeners(sql)) and wakeup.asleep, "the worker listens, and sleeps")
+        first, rings = listeners(sql), wakeup.rings
+        assert sql.execute("SELECT pg_terminate_backend(%s)", first).fetchone() == (True,)
+        await until_async(lambda: wakeup.rings > rings and wakeup.asleep, "the worker has looked, and sleeps again")
+        assert listeners(sql) not in ([], first)
+        sql.execute("INSERT INTO jobs (job_type) VALUES ('work')")
+        await until_async(ran.is_set, "it has heard of the job")
+
+
+async def test_what_was_enqueued_while_nobody_listened_is_found_when_somebody_does(
+    app: Howdah, database: Database, server: TestServer, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = asyncio.Event()
+
+    @app.job()
+    async def work() -> None:
+        ran.set()
+
+    wakeup = watch_sleep(monkeypatch)
+    name = Identifier(database.name)
+    with psycopg.connect(server.embedded.url("postgres"), autocommit=True) as outside:
+        async with working(app, poll=timedelta(hours=1), maintenance=False):
+            await until_async(lambda: bool(listeners(sql)) and wakeup.lies, "the worker listens, and lies down")
+            outside.execute(SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(name))
+            try:
+                assert sql.execute("SELECT pg_terminate_backend(%s)", listeners(sql)).fetchone() == (True,)
+                await until_async(lambda: listeners(sql) == [], "nobody listens")
+                sql.execute("INSERT INTO jobs (job_type) VALUES ('work')")
+                assert not ran.is_set()
+            finally:
+                outside.execute(SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(name))
+            await until_async(ran.is_set, "it has looked for what it did not hear of")
