@@ -21,6 +21,8 @@ POISON_RUNS = 3
 CONNECTIONS = 5
 #: What commits late is found within two seconds in peace; the rest is for a busy machine and for faults that hide it.
 ORDER_SLACK_SECONDS = 5.0
+#: From the first to the last row of one claim.
+BATCH_SECONDS = 0.25
 #: A fault and what it explains are noted by two processes.
 EXPLAINED_SECONDS = 0.5
 #: Faults after which a job may be run again. A lost reply, a broken connection or a slow network is none of them.
@@ -133,6 +135,10 @@ def repeated_after_the_end(evidence: Evidence) -> Iterator[str]:
 
 def priority(evidence: Evidence) -> Iterator[str]:
     """Claimed while a job of higher priority had been waiting for longer than any late commit explains."""
+    claims: dict[UUID, list[float]] = defaultdict(list)
+    for change in evidence.history:
+        if change.became == "claimed":
+            claims[change.job].append(change.at)
     since: dict[UUID, float] = {}
     soon: list[tuple[float, int, UUID]] = []
     long: list[tuple[int, float, UUID]] = []
@@ -149,7 +155,9 @@ def priority(evidence: Evidence) -> Iterator[str]:
             heappop(long)
         if change.became == "claimed" and long and -long[0][0] > change.priority:
             rank, visible, job = long[0]
-            if not _outage(evidence, visible, change.at):
+            # Within one claim the order of the rows means nothing.
+            together = any(abs(at - change.at) < BATCH_SECONDS for at in claims[job])
+            if not together and not _outage(evidence, visible, change.at):
                 waited = f"waiting for {change.at - visible:.1f} s"
                 yield f"job {change.job} (priority {change.priority}) was claimed before {job} ({-rank}), {waited}"
 

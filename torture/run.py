@@ -148,19 +148,19 @@ class Census(threading.Thread):
     def __init__(self, network: Network, ports: list[int]) -> None:
         super().__init__(daemon=True)
         self._network = network
-        self._sound = dict.fromkeys(ports, False)
+        self._before = dict.fromkeys(ports, 0)
         self._over = threading.Event()
         self.most = 0
 
     def run(self) -> None:
         """Until stopped."""
         while not self._over.wait(_CENSUS_SECONDS):
-            for port, was_sound in self._sound.items():
+            for port, before in self._before.items():
                 seen = self._network.order("count", port)
-                self._sound[port] = not seen["fault"]
-                # Where a fault is, or was a moment ago, connections that nobody has any more are still counted.
-                if was_sound and self._sound[port]:
-                    self.most = max(self.most, int(seen["connections"]))
+                count = 0 if seen["fault"] else int(seen["connections"])
+                # Twice in a row: a connection that has just been replaced, or that a fault has left, goes away.
+                self.most = max(self.most, min(before, count))
+                self._before[port] = count
 
     def stop(self) -> None:
         """No more."""

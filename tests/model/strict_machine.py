@@ -257,6 +257,11 @@ class StrictMachine(RuleBasedStateMachine):
 
     @rule(connection=connections)
     def rescue(self, connection: int) -> None:
+        # A claim is a sign of life: those of the silenced are old.
+        self._at(connection).execute(
+            "UPDATE claims SET claimed_at = '-infinity'"
+            " WHERE worker_id IN (SELECT w.id FROM workers AS w WHERE w.heartbeat_at = '-infinity')"
+        )
         assert say.rescue(self._at(connection)) == self.model.rescue()
 
     @rule(connection=connections)
