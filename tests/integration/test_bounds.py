@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from howdah.db.catalog import Catalog
+from howdah.db.op import perform
+from howdah.worker.store import Demand, claim_carefully
 from tests.integration.test_contract import insert
 from tests.integration.test_marks import Sql, claim_from
 
@@ -41,3 +44,21 @@ def test_a_batch_looks_only_into_its_own_partitions(sql: Sql) -> None:
 
 def searched(before: dict[str, int], after: dict[str, int]) -> set[str]:
     return {name.split(".")[-1] for name in after if after[name] > before[name]}
+
+
+def test_a_careful_claim_asks_once_when_something_is_due(sql: Sql) -> None:
+    for _ in range(20):
+        insert(sql, job_type="plain")
+    sql.execute("INSERT INTO jobs (job_type, run_at) VALUES ('later', now() + interval '1 hour')")
+
+    def searches() -> int:
+        sql.execute("SELECT pg_stat_force_next_flush()")
+        sql.execute("SELECT pg_stat_clear_snapshot()")
+        row = sql.execute("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'scheduled_order'").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    before = searches()
+    haul = perform(sql, Catalog(), claim_carefully("w", ["plain"], Demand(20, ["default"])))
+    assert len(haul.jobs) == 20
+    assert searches() - before < 5

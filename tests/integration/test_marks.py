@@ -287,3 +287,28 @@ async def test_a_claimer_looks_before_its_near_marks_before_it_lies_down(databas
     await claiming
     await link.close()
     assert [UUID(bytes=job.id) for job in taken] == [job_id]
+
+
+async def test_a_claimer_that_nobody_hears_claims_nothing_until_it_is_heard(database: Database, sql: Sql) -> None:
+    job_id = insert(sql)
+    taken: list[ClaimedJob] = []
+    asked: list[bool] = []
+    unheard = True
+
+    def out_of_touch() -> bool:
+        asked.append(unheard)
+        return unheard
+
+    link = Link(database.url, Catalog(), "claims", Outage())
+    claimer = Claimer(link, "w", ["plain"], Slots(make_pools({"default": None}, 5)), taken.extend, lambda: 0)
+    claimer.wait_while(out_of_touch)
+    claiming = asyncio.create_task(claimer.run(poll=600))
+    await until_async(lambda: len(asked) > 5, "it has looked several times")
+    assert value(sql, "status", job_id) == "pending"
+    assert taken == []
+    unheard = False
+    await until_async(lambda: bool(taken), "it claims at once")
+    claimer.stop()
+    await claiming
+    await link.close()
+    assert [UUID(bytes=job.id) for job in taken] == [job_id]

@@ -71,7 +71,7 @@ def bench(
     """Measure how fast the queue is on this server.
 
     Works in a schema of its own, with real worker processes, and checks that every job ran exactly once. Without a
-    SCENARIO: a tour that takes under two minutes.
+    SCENARIO: a tour that takes some minutes.
     """
     pins = PINS if pin == "all" else (pin,)
     settings = BenchSettings(rounds=3 if rounds is None else rounds, pins=pins, **sizes)

@@ -80,8 +80,8 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-# Made once: json.loads would make one for every text.
-_scan_once: Any = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]  # by C code
+# Made once: json.loads would make one for every text. The attribute is set by C code, where type stubs do not see it.
+_scan_once: Any = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]  # see above
 
 
 def _scan(text: str) -> tuple[object, int]:

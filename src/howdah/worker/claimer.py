@@ -18,6 +18,7 @@ from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.runtime.wakeup import Wakeup
 from howdah.worker import store
+from howdah.worker.held import AWAY_SECONDS
 from howdah.worker.marks import Marks, Start
 from howdah.worker.slots import Slots
 from howdah.worker.store import ClaimedJob, Demand, Haul
@@ -29,8 +30,6 @@ _BACKLOG_LIMIT = 5000
 _TRUSTING = 4
 #: How long to claim carefully after somebody was in the way.
 _CAREFUL_SECONDS = 1.0
-#: How soon to look again whether this worker is heard.
-_AWAY_SECONDS = 0.05
 
 
 class Claimer:
@@ -94,7 +93,7 @@ class Claimer:
         while not self._stopping:
             if self._out_of_touch():
                 # What it claimed now could be taken for a dead worker's at once.
-                await asyncio.sleep(_AWAY_SECONDS)
+                await asyncio.sleep(AWAY_SECONDS)
                 continue
             demand = self._slots.demand() if self._backlog() < _BACKLOG_LIMIT else None
             if demand is None:

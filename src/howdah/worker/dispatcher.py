@@ -20,15 +20,13 @@ from howdah.runtime.backoff import Pauses
 from howdah.worker import store
 from howdah.worker.acker import Acker
 from howdah.worker.executor import Executor
-from howdah.worker.held import Held, Holdings, Stop
+from howdah.worker.held import AWAY_SECONDS, Held, Holdings, Stop
 from howdah.worker.slots import Slots
 from howdah.worker.store import ClaimedJob, Completion, Ending, Running
 
 logger = logging.getLogger("howdah.worker")
 #: How long jobs may run one after the other before everything else on the event loop has its turn.
 _TURN_SECONDS = 0.002
-#: How soon to look again whether this worker is heard.
-_AWAY_SECONDS = 0.05
 
 
 class Dispatcher:
@@ -143,7 +141,7 @@ class Dispatcher:
         assert task is not None, "it is one"
         self._standby = None
         if self._holdings.out_of_touch:
-            self._look_again(_AWAY_SECONDS)
+            self._look_again(AWAY_SECONDS)
             return
         clean = copy_context()
         turn_ends = time.monotonic() + _TURN_SECONDS

@@ -89,6 +89,10 @@ class Held:
             self.interrupt()
 
 
+#: How soon a worker that nobody hears looks again whether it is heard.
+AWAY_SECONDS = 0.05
+
+
 class Holdings:
     """All held jobs, read by the pulse thread while the event loop changes them."""
 
