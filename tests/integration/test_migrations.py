@@ -29,6 +29,12 @@ BODIES = """
 """
 
 
+def number_of(connection: Sql) -> int | None:
+    """The version of the schema."""
+    found = current_version(connection, Catalog())
+    return found.number if found is not None else None
+
+
 @pytest.fixture
 def empty(server: TestServer) -> Iterator[str]:
     name = server.create_database(template="template1")
@@ -62,17 +68,17 @@ def test_a_migration_that_fails_leaves_nothing_half_done(empty: str, monkeypatch
     with psycopg.connect(empty, autocommit=True) as connection:
         with pytest.raises(psycopg.errors.DivisionByZero):
             migrate(connection, Catalog())
-        assert current_version(connection, Catalog()) == 2
+        assert number_of(connection) == 2
         assert connection.execute("SELECT to_regclass('howdah.half')").fetchone() == (None,)
         monkeypatch.undo()
         migrate(connection, Catalog())
-        assert current_version(connection, Catalog()) == Catalog().version
+        assert number_of(connection) == Catalog().version
 
 
 def test_the_printed_script_makes_the_same_schema(database: Database, empty: str) -> None:
     with psycopg.connect(empty, autocommit=True) as by_hand, database.connect() as migrated:
         by_hand.execute("".join(script(Catalog())).encode())
-        assert current_version(by_hand, Catalog()) == Catalog().version
+        assert number_of(by_hand) == Catalog().version
         for query, parameters in ((SHAPE, ["howdah"]), (BODIES, ["howdah", "howdah"])):
             ours = migrated.execute(query.encode(), parameters).fetchall()
             assert ours == by_hand.execute(query.encode(), parameters).fetchall()
@@ -109,6 +115,29 @@ def test_code_refuses_a_schema_that_is_missing_too_old_or_too_new(database: Data
     sql.execute("DELETE FROM migrations WHERE version > 3")
     with pytest.raises(SchemaTooOld, match="howdah migrate"):
         Howdah(database.url).get(uuid4())
+
+
+@pytest.mark.parametrize(("oldest", "served"), [(0, True), (1, False)])
+def test_older_code_uses_a_newer_schema_that_still_serves_it(
+    database: Database, sql: Sql, oldest: int, served: bool
+) -> None:
+    # A rolling deploy: migrated first, and a process of the older code starts again before it is replaced.
+    sql.execute("ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_code int")
+    later = "INSERT INTO migrations (version, name, oldest_code) VALUES (9999, 'future', %s)"
+    sql.execute(later, [Catalog().version + oldest])
+    app = Howdah(database.url)
+
+    @app.job
+    def work() -> None: ...
+
+    try:
+        if served:
+            assert work.enqueue().status == "pending"
+        else:
+            with pytest.raises(SchemaTooNew, match="upgrade the howdah package"):
+                work.enqueue()
+    finally:
+        app.close()
 
 
 async def test_migrating_again_while_workers_run_disturbs_nobody(app: Howdah, database: Database) -> None:

@@ -33,8 +33,9 @@ def migrate(url: str | None, schema: str | None, print_sql: bool, check: bool, a
         return check_schema(url, schema, as_json)
     with opened(url, schema, create=True) as app, explained(), connect(app.locate(), "migrate") as connection:
         applied = migrator.migrate(connection, app.catalog)
-        version = migrator.current_version(connection, app.catalog)
-        migrator.check_version(version, app.catalog)
+        found = migrator.current_version(connection, app.catalog)
+        migrator.check_version(found, app.catalog)
+    version = found.number if found is not None else None
     if as_json:
         steps = [{"version": step.version, "name": step.name} for step in applied]
         click.echo(json.dumps({"version": version, "applied": steps}))
@@ -48,17 +49,21 @@ def migrate(url: str | None, schema: str | None, print_sql: bool, check: bool, a
 def check_schema(url: str | None, schema: str | None, as_json: bool) -> int:
     """0 if the tables fit this code, else 1 and a line that names the command."""
     with opened(url, schema) as app, explained(), connect(app.locate(), "migrate") as connection:
-        version = migrator.current_version(connection, app.catalog)
+        found = migrator.current_version(connection, app.catalog)
         problem = None
         try:
-            migrator.check_version(version, app.catalog)
+            migrator.check_version(found, app.catalog)
         except (SchemaMissing, SchemaTooOld, SchemaTooNew) as error:
             problem = str(error)
+    version = found.number if found is not None else None
     if as_json:
         answer = {"version": version, "needed": app.catalog.version, "fits": problem is None, "problem": problem}
         click.echo(json.dumps(answer))
     elif problem is None:
-        click.echo(f"the schema is at version {version}, as this code needs it")
+        fitting = (
+            "as this code needs it" if version == app.catalog.version else "newer than this code, which can use it"
+        )
+        click.echo(f"the schema is at version {version}, {fitting}")
     if problem is not None:
         click.echo(f"howdah: {problem}", err=True)
     return 0 if problem is None else 1

@@ -28,6 +28,19 @@ class Migration:
     text: str
 
 
+@dataclass(frozen=True)
+class SchemaVersion:
+    """How far a database has been migrated, and the version of the oldest code that may still use it."""
+
+    number: int
+    oldest_code: int | None = None
+
+    def serves(self, code: int) -> bool:
+        """Whether code written for that version works with it: a rolling deploy migrates first, and older processes
+        go on, and start again, until they are replaced."""
+        return code == self.number or (self.oldest_code is not None and self.oldest_code <= code < self.number)
+
+
 class Catalog:
     """Statements and migrations for one schema."""
 

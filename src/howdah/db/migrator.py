@@ -8,20 +8,20 @@ from typing import Any
 import psycopg
 
 from howdah.db import roles
-from howdah.db.catalog import Catalog, Migration, quote
+from howdah.db.catalog import Catalog, Migration, SchemaVersion, quote
 from howdah.db.faults import explained
 from howdah.model.errors import SchemaMissing, SchemaTooNew, SchemaTooOld, UserError
 
 _OLDEST_SERVER = 140000
 
 
-def current_version(connection: psycopg.Connection[Any], catalog: Catalog) -> int | None:
+def current_version(connection: psycopg.Connection[Any], catalog: Catalog) -> SchemaVersion | None:
     """The version in the database; None where Howdah's tables are not there at all."""
     row = connection.execute(catalog.text("schema/find_version_table")).fetchone()
     if row is None or row[0] is None:
         return None
     row = connection.execute(catalog.text("schema/read_version")).fetchone()
-    return int(row[0]) if row is not None else None
+    return SchemaVersion(*row) if row is not None and row[0] is not None else None
 
 
 def migrate(connection: psycopg.Connection[Any], catalog: Catalog) -> list[Migration]:
@@ -39,7 +39,7 @@ def migrate(connection: psycopg.Connection[Any], catalog: Catalog) -> list[Migra
                 # Held to the end of the transaction, so that it works behind a pooler in transaction mode too.
                 connection.execute(catalog.text("schema/lock_migrations"), {"key": f"howdah:{catalog.schema}"})
                 version = current_version(connection, catalog)
-                if version is not None and version >= migration.version:
+                if version is not None and version.number >= migration.version:
                     continue
                 has_roles = roles.become_owner(connection, catalog)
                 for text in _steps(migration, catalog):
@@ -58,15 +58,16 @@ def script(catalog: Catalog) -> Iterator[str]:
         yield "COMMIT;\n\n"
 
 
-def check_version(found: int | None, catalog: Catalog) -> None:
+def check_version(found: SchemaVersion | None, catalog: Catalog) -> None:
     """Refuse a schema that is missing, too old or too new, naming the command to run."""
     wanted = catalog.version
     if found is None:
         raise SchemaMissing(f"no Howdah tables in schema {quote(catalog.schema)}; run `howdah migrate`")
-    if found < wanted:
-        raise SchemaTooOld(f"the schema is at version {found}, this code needs {wanted}; run `howdah migrate`")
-    if found > wanted:
-        raise SchemaTooNew(f"the schema is at version {found}, this code knows {wanted}; upgrade the howdah package")
+    if found.number < wanted:
+        raise SchemaTooOld(f"the schema is at version {found.number}, this code needs {wanted}; run `howdah migrate`")
+    if not found.serves(wanted):
+        at = f"the schema is at version {found.number}"
+        raise SchemaTooNew(f"{at}, this code knows {wanted}; upgrade the howdah package")
 
 
 def _steps(migration: Migration, catalog: Catalog) -> list[str]:

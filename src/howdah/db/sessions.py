@@ -56,7 +56,7 @@ class Sessions:
                 url = self._find_url()
                 with explained(), connect(url, "client") as connection:
                     version = current_version(connection, self.catalog)
-                    if self._may_migrate and (version is None or version < self.catalog.version):
+                    if self._may_migrate and (version is None or version.number < self.catalog.version):
                         migrate(connection, self.catalog)
                         version = current_version(connection, self.catalog)
                     check_version(version, self.catalog)

@@ -50,13 +50,16 @@ def schema(patient: Patient) -> Verdict:
     found = patient.ask(store.read_version())
     if found is None:
         return fail(f"no Howdah tables in schema {catalog.schema!r}", "run `howdah migrate`, or name another --schema")
-    if found < catalog.version:
-        return fail(f"schema version {found} is too old: {code} needs {catalog.version}", "run `howdah migrate`")
-    if found > catalog.version:
-        return fail(
-            f"schema version {found} is too new: {code} knows {catalog.version}", "upgrade the howdah package here"
+    at = f"schema version {found.number}"
+    if found.number < catalog.version:
+        return fail(f"{at} is too old: {code} needs {catalog.version}", "run `howdah migrate`")
+    if not found.serves(catalog.version):
+        return fail(f"{at} is too new: {code} knows {catalog.version}", "upgrade the howdah package here")
+    if found.number > catalog.version:
+        return ok(
+            f"{code}, schema {catalog.schema!r} at version {found.number}, newer than this code, which can use it"
         )
-    return ok(f"{code}, schema {catalog.schema!r} at version {found}")
+    return ok(f"{code}, schema {catalog.schema!r} at version {found.number}")
 
 
 def autovacuum(patient: Patient) -> Verdict:

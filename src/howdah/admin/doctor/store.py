@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from howdah.db.catalog import SchemaVersion
 from howdah.db.op import Operation, Statement
 
 _SAMPLES = 3
@@ -130,14 +131,13 @@ class Sample:
     total: int
 
 
-def read_version() -> Operation[int | None]:
+def read_version() -> Operation[SchemaVersion | None]:
     """The schema's version; None where Howdah's tables are not there."""
     rows = yield Statement("schema/find_version_table")
     if rows[0][0] is None:
         return None
     rows = yield Statement("schema/read_version")
-    version: int | None = rows[0][0]
-    return version
+    return SchemaVersion(*rows[0]) if rows[0][0] is not None else None
 
 
 def read_server() -> Operation[Server]:
