@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from howdah.db.catalog import Catalog
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "howdah"
 QUERIES = SOURCE / "sql" / "queries"
@@ -107,6 +109,14 @@ def test_sql_stands_in_sql_files_only() -> None:
 def test_migrations_are_numbered_without_gaps() -> None:
     numbers = sorted(int(path.name.split("_")[0]) for path in (SOURCE / "sql" / "migrations").glob("*.sql"))
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_new_migration_says_which_code_it_still_serves() -> None:
+    told = {step.version: step.oldest_code for step in Catalog().migrations() if step.version > 15}
+    assert told
+    for version, oldest in told.items():
+        assert oldest is not None, f"migration {version} needs a first line such as -- Oldest code: {version - 1}"
+        assert oldest <= version
 
 
 def test_nothing_names_a_path_of_this_machine_or_a_registry() -> None:

@@ -122,7 +122,6 @@ def test_older_code_uses_a_newer_schema_that_still_serves_it(
     database: Database, sql: Sql, oldest: int, served: bool
 ) -> None:
     # A rolling deploy: migrated first, and a process of the older code starts again before it is replaced.
-    sql.execute("ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_code int")
     later = "INSERT INTO migrations (version, name, oldest_code) VALUES (9999, 'future', %s)"
     sql.execute(later, [Catalog().version + oldest])
     app = Howdah(database.url)

@@ -7,6 +7,7 @@ the roles, as `howdah_producer` and so on; there these tokens are replaced too.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -19,6 +20,9 @@ ROLES = ("producer", "worker", "admin", "reader", "payload_reader")
 _TOKEN = "howdah."  # noqa: S105 - not a password: the token that every .sql file writes before a name
 
 
+_OLDEST_CODE = re.compile(r"-- Oldest code: (\d+)\n")
+
+
 @dataclass(frozen=True)
 class Migration:
     """One numbered, named step of the schema."""
@@ -27,18 +31,24 @@ class Migration:
     name: str
     text: str
 
+    @property
+    def oldest_code(self) -> int | None:
+        """The version of the oldest code that can use the schema after it, as its first line says; None: no word."""
+        said = _OLDEST_CODE.match(self.text)
+        return int(said.group(1)) if said is not None else None
+
 
 @dataclass(frozen=True)
 class SchemaVersion:
     """How far a database has been migrated, and the version of the oldest code that may still use it."""
 
     number: int
-    oldest_code: int | None = None
+    oldest_code: int
 
     def serves(self, code: int) -> bool:
         """Whether code written for that version works with it: a rolling deploy migrates first, and older processes
         go on, and start again, until they are replaced."""
-        return code == self.number or (self.oldest_code is not None and self.oldest_code <= code < self.number)
+        return self.oldest_code <= code <= self.number
 
 
 class Catalog:

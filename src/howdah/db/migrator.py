@@ -73,6 +73,9 @@ def check_version(found: SchemaVersion | None, catalog: Catalog) -> None:
 def _steps(migration: Migration, catalog: Catalog) -> list[str]:
     record = catalog.text("schema/record_migration").decode()
     steps = [migration.text, record % {"version": migration.version, "name": f"'{migration.name}'"}]
+    if migration.oldest_code is not None:
+        note = catalog.text("schema/record_oldest_code").decode()
+        steps.append(note % {"version": migration.version, "oldest_code": migration.oldest_code})
     if migration.version == 1:
         steps.insert(0, f"CREATE SCHEMA IF NOT EXISTS {quote(catalog.schema)};")
     return steps
