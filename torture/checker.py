@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from uuid import UUID
 
-from torture.evidence import Change, Evidence, Run, Strike
+from torture.evidence import OUTAGES, Change, Evidence, Run, Strike
 
 TERMINAL = {"completed", "failed", "cancelled"}
 HELD = {"claimed", "running"}
@@ -26,7 +26,7 @@ BATCH_SECONDS = 0.25
 #: A fault and what it explains are noted by two processes.
 EXPLAINED_SECONDS = 0.5
 #: Faults after which a job may be run again. A lost reply, a broken connection or a slow network is none of them.
-EXPLAINING = {"kill", "died", "stop", "term", "black_hole", "half_open", "crash"}
+EXPLAINING = {"kill", "died", "stop", "term", "black_hole", "half_open", *OUTAGES}
 
 Invariant = Callable[[Evidence], Iterator[str]]
 
@@ -249,4 +249,4 @@ def _worker(change: Change) -> str:
 
 
 def _outage(evidence: Evidence, begin: float, end: float) -> bool:
-    return any(strike.fault == "crash" and strike.began <= end and strike.ended >= begin for strike in evidence.strikes)
+    return any(strike.fault in OUTAGES and strike.began <= end and strike.ended >= begin for strike in evidence.strikes)

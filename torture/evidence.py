@@ -11,6 +11,9 @@ from uuid import UUID
 
 from torture import ledger
 
+#: Faults that take the database from everybody.
+OUTAGES = {"crash", "failover", "full_disk"}
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:

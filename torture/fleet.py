@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from torture import ledger
 from torture.clocks import wrong_clock
+from torture.code import Code
 from torture.evidence import Strike
 from torture.jobs import FOLDER_VARIABLE, WORKER_VARIABLE
 from torture.paths import ROOT
@@ -34,6 +34,7 @@ class Member:
     process: subprocess.Popen[bytes]
     ledger: Path
     log: Path
+    code: Code
     struck: bool = False
     killed: bool = False
     _ready: bool = False
@@ -57,8 +58,10 @@ class Member:
 class Fleet:
     """Keeps the workers alive until told otherwise."""
 
-    def __init__(self, folder: Path, ports: list[int], url: Callable[[int], str]) -> None:
+    def __init__(self, folder: Path, ports: list[int], url: Callable[[int], str], code: Code) -> None:
         self._folder = folder
+        #: What the next worker to start will run.
+        self.code = code
         self._url = url
         self._numbers = iter(range(1, 10**9))
         self._mutex = threading.Lock()
@@ -78,6 +81,20 @@ class Fleet:
             if not free:
                 return None
             member = free[int(draw * len(free))]
+            member.struck = True
+            return member
+
+    def runs(self, place: int, code: Code) -> bool:
+        """Whether the worker at that place works, and with that code."""
+        member = self.members[place]
+        return member.code == code and member.process.poll() is None and member.ready()
+
+    def take(self, place: int, unless: Code) -> Member | None:
+        """The one at that place, if it works, runs other code, and nobody else strikes it."""
+        with self._mutex:
+            member = self.members[place]
+            if member.struck or member.code == unless or member.process.poll() is not None or not member.ready():
+                return None
             member.struck = True
             return member
 
@@ -129,7 +146,7 @@ class Fleet:
         self.wrong_clocks += bool(clock)
         log = self._folder / f"{name}.log"
         environment = {
-            **os.environ,
+            **self.code.environment(),
             **clock,
             "HOWDAH_URL": self._url(port),
             FOLDER_VARIABLE: str(self._folder),
@@ -141,4 +158,4 @@ class Fleet:
             process = subprocess.Popen(
                 [sys.executable, "-m", "howdah", *arguments], cwd=ROOT, env=environment, stdout=file, stderr=file
             )
-        return Member(name, port, process, self._folder / f"{name}.ledger", log)
+        return Member(name, port, process, self._folder / f"{name}.ledger", log, self.code)

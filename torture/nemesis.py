@@ -8,15 +8,17 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 
 import psycopg
 
+from torture.code import NEW, Code
+from torture.database import Database
 from torture.evidence import Strike
 from torture.fleet import Fleet, Member
 from torture.network import Network
 from torture.pooler import Pooler
 from torture.schedule import Fault, Planned
-from torture.server import Server
 
 #: How long to wait for a moment in which a worker is inside a handler.
 _INSIDE_SECONDS = 3.0
@@ -26,21 +28,34 @@ WORDS = ("complete_jobs", "complete_jobs", "claim_from_marks", "finish_jobs", "I
 _ARMED_SECONDS = 5.0
 #: How long to wait for a worker that works and that no other fault has.
 _VICTIM_SECONDS = 10.0
+#: A worker's replacement may be killed in turn.
+_REPLACED_SECONDS = 120.0
 
 
 class Nemesis:
     """One run's worth of trouble."""
 
     def __init__(
-        self, fleet: Fleet, network: Network, server: Server, producer_ports: list[int], pooler: Pooler | None
+        self,
+        fleet: Fleet,
+        network: Network,
+        database: Database,
+        producer_ports: list[int],
+        pooler: Pooler | None,
+        migrated: Callable[[], None],
     ) -> None:
         self._fleet = fleet
+        #: What the run began with, and what a deploy that is taken back returns to.
+        self._before = fleet.code
         self._network = network
-        self._server = server
+        self._database = database
         self._producer_ports = producer_ports
         self._pooler = pooler
+        #: Called once, after the first deploy's migration.
+        self._tell_migrated = migrated
         self._mutex = threading.Lock()
         self._crashing = threading.Lock()
+        self._deploying = threading.Lock()
         # Somebody must be there to take over, or recovery could not be timed.
         self._away = threading.Semaphore(max(1, len(fleet.members) // 2))
         self._threads: list[threading.Thread] = []
@@ -73,18 +88,27 @@ class Nemesis:
                 self.failures.append(f"{planned}: {type(error).__name__}: {error}")
 
     def _carry_out(self, planned: Planned) -> None:
-        if planned.fault is Fault.CRASH:
-            self._crash(planned)
-        elif planned.fault is Fault.TERMINATE:
-            if self._server.terminate_backend(planned.victim):
-                self._note("backends_terminated")
-        elif planned.fault is Fault.POOLER:
-            self._restart_pooler()
-        elif planned.fault is Fault.DROP_COMMIT:
-            self._drop_commit(planned)
-        else:
-            with self._away if planned.seconds else nullcontext():
-                self._strike_somebody(planned)
+        match planned.fault:
+            case Fault.CRASH:
+                self._outage("crash", "server_crashes", lambda: self._database.crash(politely=planned.choice < 0.5))
+            case Fault.FULL_DISK:
+                fill = partial(self._database.fill_disk, planned.seconds, log_too=planned.choice < 0.5)
+                self._outage("full_disk", "full_disks", fill)
+            case Fault.FAILOVER:
+                # No other outage until there is a standby again: who loses both has lost what was committed.
+                self._outage("failover", "failovers", self._database.fail_over, self._database.stand_by)
+            case Fault.DEPLOY:
+                self._deploy(planned)
+            case Fault.TERMINATE:
+                if self._database.terminate_backend(planned.victim):
+                    self._note("backends_terminated")
+            case Fault.POOLER:
+                self._restart_pooler()
+            case Fault.DROP_COMMIT:
+                self._drop_commit(planned)
+            case _:
+                with self._away if planned.seconds else nullcontext():
+                    self._strike_somebody(planned)
 
     def _strike_somebody(self, planned: Planned) -> None:
         deadline = time.monotonic() + _VICTIM_SECONDS
@@ -174,13 +198,44 @@ class Nemesis:
                 self._add(Strike("pooler", began, time.monotonic(), None))
                 self._note("pooler_restarts")
 
-    def _crash(self, planned: Planned) -> None:
+    def _outage(
+        self, fault: str, quota: str, cause: Callable[[], None], afterwards: Callable[[], None] | None = None
+    ) -> None:
         with self._crashing:
             began = time.monotonic()
-            self._server.crash(politely=planned.choice < 0.5)
-            self._add(Strike("crash", began, time.monotonic(), None))
+            cause()
+            self._add(Strike(fault, began, time.monotonic(), None))
             self.back.append(time.monotonic())
-            self._note("server_crashes")
+            self._note(quota)
+            if afterwards is not None:
+                afterwards()
+
+    def _deploy(self, planned: Planned) -> None:
+        """Migrate, then replace the workers one after the other; a later deploy first goes back to the release before,
+        whose workers then meet the new schema."""
+        with self._deploying:
+            if self.landed["rolling_deploys"]:
+                self._replace_workers(self._before)
+                time.sleep(planned.seconds)
+            self._database.migrate()
+            if not self.landed["rolling_deploys"]:
+                self._tell_migrated()
+            self._replace_workers(NEW)
+            self._note("rolling_deploys")
+
+    def _replace_workers(self, code: Code) -> None:
+        self._fleet.code = code
+        for place in range(len(self._fleet.members)):
+            deadline = time.monotonic() + _REPLACED_SECONDS
+            while not self._fleet.runs(place, code):
+                if (member := self._fleet.take(place, unless=code)) is not None:
+                    try:
+                        self._term(member)
+                    finally:
+                        self._fleet.release(member)
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"worker {place + 1} was not replaced by one of {code.name}")
+                time.sleep(0.05)
 
     def _add(self, strike: Strike) -> None:
         with self._mutex:

@@ -29,8 +29,14 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     pooler = f"one worker in {verdict.tier.workers} behind pgbouncer, which was killed"
     times = verdict.landed.get("pooler_restarts", 0)
     yield f"{pooler} {times} times" if times else "nobody behind pgbouncer: it is not installed"
+    if verdict.tier.quota.rolling_deploys:
+        yield f"workers and one producer began with {verdict.began_with.name}"
+    if verdict.tier.quota.failovers:
+        yield "every commit waited for a synchronous standby"
     yield ""
     for name, least in verdict.tier.quota.items():
+        if not least:
+            continue
         count = verdict.landed.get(name, 0)
         yield f"{'  ' if count >= least else '! '}{name.replace('_', ' '):<28}{count:>9,} of {least:,} wanted"
     yield ""

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from torture.census import Census
 from torture.checker import check
+from torture.code import NEW, Code, older
+from torture.database import Database
 from torture.evidence import Evidence, read_database, read_offers, read_runs, write_down
 from torture.fleet import Fleet
-from torture.jobs import FOLDER_VARIABLE
 from torture.nemesis import Nemesis
 from torture.network import Network, free_ports
-from torture.paths import ROOT
+from torture.parts import Parts
 from torture.pooler import Pooler, find_pgbouncer
+from torture.producers import Producers
 from torture.schedule import Planned, digest
-from torture.server import Server
 from torture.slo import Slo, measure
 from torture.tiers import Tier
 
 _REFUSED = "its end was refused"
-#: Of the tier's time, what producers take to offer everything: the last faults meet a system that only drains.
-_PRODUCING = 0.9
-_LAST_CALLS_SECONDS = 120.0
 _LOOK_SECONDS = 0.2
-_CENSUS_SECONDS = 1.0
 
 
 @dataclass
@@ -43,6 +37,8 @@ class Verdict:
     seed: int
     schedule: str
     postgres: str
+    #: What workers ran before the first deploy.
+    began_with: Code
     folder: Path
     evidence: Evidence
     violations: dict[str, list[str]]
@@ -69,21 +65,23 @@ class Verdict:
 def torture(tier: Tier, seed: int, schedule: list[Planned], *, keep: bool, say: Callable[[str], None]) -> Verdict:
     """Run it. The folder with ledgers and logs stays if something is wrong."""
     folder = Path(tempfile.mkdtemp(prefix="howdah-torture-ledger-"))
-    server = Server()
-    pooler = Pooler(str(server.socket.parent)) if find_pgbouncer() else None
-    targets = dict.fromkeys(free_ports(tier.workers + tier.producers), server.socket)
+    code = older(folder) if tier.quota.rolling_deploys else NEW
+    database = Database(code, standby=bool(tier.quota.failovers), disk_megabytes=tier.disk_megabytes)
+    pooler = Pooler(str(database.socket.parent)) if find_pgbouncer() else None
+    targets = dict.fromkeys(free_ports(tier.workers + tier.producers), database.socket)
     if pooler is not None:
         # The first worker's way leads through it, and so does that of whoever takes its place.
         targets[next(iter(targets))] = pooler.socket
     network = Network(folder, targets)
     try:
-        verdict = _run(tier, seed, schedule, folder, server, network, pooler, say)
+        verdict = _run(Parts(tier, seed, folder, code, database, network, pooler), schedule, say)
     finally:
         network.close()
         if pooler is not None:
             pooler.close()
-        shutil.copy(server.log, folder / "server.log")
-        server.close()
+        for log in database.logs():
+            shutil.copy(log, folder / f"{log.parent.name}-{log.name}")
+        database.close()
     if verdict.held and not keep:
         shutil.rmtree(folder)
     else:
@@ -91,41 +89,29 @@ def torture(tier: Tier, seed: int, schedule: list[Planned], *, keep: bool, say: 
     return verdict
 
 
-def _run(
-    tier: Tier,
-    seed: int,
-    schedule: list[Planned],
-    folder: Path,
-    server: Server,
-    network: Network,
-    pooler: Pooler | None,
-    say: Callable[[str], None],
-) -> Verdict:
-    def url(port: int) -> str:
-        return f"postgresql://howdah@127.0.0.1:{port}/howdah?sslmode=disable&gssencmode=disable"
-
-    worker_ports, producer_ports = network.ports[: tier.workers], network.ports[tier.workers :]
-    fleet = Fleet(folder, worker_ports, url)
-    census = Census(network, worker_ports)
+def _run(parts: Parts, schedule: list[Planned], say: Callable[[str], None]) -> Verdict:
+    fleet = Fleet(parts.folder, parts.worker_ports, parts.url, parts.code)
+    census = Census(parts.network, parts.worker_ports)
+    producers = Producers(parts)
     try:
-        producers = [
-            _produce(tier, seed, folder, number, url(port)) for number, port in enumerate(producer_ports, start=1)
-        ]
-        nemesis = Nemesis(fleet, network, server, producer_ports, pooler)
+        producers.start()
+        nemesis = Nemesis(
+            fleet, parts.network, parts.database, parts.producer_ports, parts.pooler, producers.start_the_rest
+        )
         census.start()
         nemesis.run(schedule, say)
         say("torture: the last fault is over")
         healed = time.monotonic()
-        finished = _wait_producers(producers)
-        drained = _wait_drained(server, max(healed, time.monotonic()), tier.patience)
+        finished = producers.wait()
+        drained = _wait_drained(parts.database, max(healed, time.monotonic()), parts.tier.patience)
         census.stop()
     except BaseException:
         fleet.kill()
+        producers.kill()
         raise
     codes = fleet.stop()
-    evidence = _gather(folder, server)
+    evidence = _gather(parts)
     evidence.strikes = [*nemesis.strikes, *fleet.strikes]
-    evidence.commit_replies_dropped = network.dropped()
     evidence.drained_seconds = drained
     evidence.producers_finished = finished
     evidence.most_connections = census.most
@@ -136,63 +122,23 @@ def _run(
         "stale_ends_refused": evidence.stale_ends_refused,
     }
     failures = [*nemesis.failures, *(f"a worker ended with {code} when told to stop" for code in codes if code)]
-    slos = measure(evidence, nemesis.back)
     return Verdict(
-        tier, seed, digest(schedule), server.version, folder, evidence, check(evidence), landed, slos, failures
+        parts.tier,
+        parts.seed,
+        digest(schedule),
+        parts.database.version,
+        parts.code,
+        parts.folder,
+        evidence,
+        check(evidence),
+        landed,
+        measure(evidence, nemesis.back),
+        failures,
     )
 
 
-class Census(threading.Thread):
-    """Counts the connections of each worker, again and again, as its port sees them."""
-
-    def __init__(self, network: Network, ports: list[int]) -> None:
-        super().__init__(daemon=True)
-        self._network = network
-        self._before = dict.fromkeys(ports, 0)
-        self._over = threading.Event()
-        self.most = 0
-
-    def run(self) -> None:
-        """Until stopped."""
-        while not self._over.wait(_CENSUS_SECONDS):
-            for port, before in self._before.items():
-                seen = self._network.order("count", port)
-                count = 0 if seen["fault"] else int(seen["connections"])
-                # Twice in a row: a connection that has just been replaced, or that a fault has left, goes away.
-                self.most = max(self.most, min(before, count))
-                self._before[port] = count
-
-    def stop(self) -> None:
-        """No more."""
-        self._over.set()
-        self.join()
-
-
-def _produce(tier: Tier, seed: int, folder: Path, number: int, url: str) -> subprocess.Popen[bytes]:
-    name = f"producer-{number}"
-    jobs, poisons = tier.jobs // tier.producers, -(-tier.poisons // tier.producers)
-    arguments = [name, str(seed), str(jobs), str(poisons), str(tier.seconds * _PRODUCING)]
-    environment = {**os.environ, "HOWDAH_URL": url, FOLDER_VARIABLE: str(folder)}
-    with (folder / f"{name}.log").open("wb") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "torture.producer", *arguments], cwd=ROOT, env=environment, stdout=log, stderr=log
-        )
-
-
-def _wait_producers(producers: list[subprocess.Popen[bytes]]) -> bool:
-    deadline = time.monotonic() + _LAST_CALLS_SECONDS
-    finished = True
-    for producer in producers:
-        try:
-            finished &= producer.wait(max(0.0, deadline - time.monotonic())) == 0
-        except subprocess.TimeoutExpired:
-            producer.kill()
-            finished = False
-    return finished
-
-
-def _wait_drained(server: Server, since: float, patience: float) -> float | None:
-    with server.connect() as connection:
+def _wait_drained(database: Database, since: float, patience: float) -> float | None:
+    with database.connect() as connection:
         while time.monotonic() < since + patience:
             row = connection.execute(
                 "SELECT EXISTS (SELECT FROM howdah.jobs WHERE status IN ('pending', 'claimed', 'running'))"
@@ -203,12 +149,14 @@ def _wait_drained(server: Server, since: float, patience: float) -> float | None
     return None
 
 
-def _gather(folder: Path, server: Server) -> Evidence:
-    evidence = Evidence(offers=read_offers(folder), runs=read_runs(folder))
+def _gather(parts: Parts) -> Evidence:
+    evidence = Evidence(offers=read_offers(parts.folder), runs=read_runs(parts.folder))
     offset = time.time() - time.monotonic()
-    with server.connect() as connection:
+    with parts.database.connect() as connection:
         evidence.history, evidence.rows = read_database(connection, offset)
-    evidence.deadlocks = [line for line in server.log.read_text(errors="replace").splitlines() if "deadlock" in line]
-    logs: list[Any] = sorted(folder.glob("worker-*.log"))
+    lines = (line for log in parts.database.logs() for line in log.read_text(errors="replace").splitlines())
+    evidence.deadlocks = [line for line in lines if "deadlock" in line]
+    logs: list[Any] = sorted(parts.folder.glob("worker-*.log"))
     evidence.stale_ends_refused = sum(log.read_text(errors="replace").count(_REFUSED) for log in logs)
+    evidence.commit_replies_dropped = parts.network.dropped()
     return evidence

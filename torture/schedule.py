@@ -30,6 +30,9 @@ class Fault(StrEnum):
     DROP_COMMIT = "drop_commit"
     TERMINATE = "terminate"
     POOLER = "pooler"
+    FAILOVER = "failover"
+    DEPLOY = "deploy"
+    FULL_DISK = "full_disk"
 
 
 NETWORK = (Fault.CUT, Fault.RESET, Fault.BLACK_HOLE, Fault.HALF_OPEN, Fault.SLOW, Fault.THROTTLE)
@@ -84,7 +87,10 @@ def _plan(tier: Tier, dice: random.Random) -> Iterator[Planned]:
     for number in range(_spared(quota.network_faults)):
         # Each in turn, so that a small tier has all of them as well.
         yield _one(tier, dice, NETWORK[number % len(NETWORK)])
-    yield from _crashes(tier, dice)
+    yield from _apart(tier, dice, Fault.CRASH, quota.server_crashes)
+    yield from _apart(tier, dice, Fault.FAILOVER, quota.failovers)
+    yield from _apart(tier, dice, Fault.DEPLOY, quota.rolling_deploys)
+    yield from _apart(tier, dice, Fault.FULL_DISK, quota.full_disks)
 
 
 def _one(tier: Tier, dice: random.Random, fault: Fault) -> Planned:
@@ -98,18 +104,21 @@ def _duration(fault: Fault, dice: random.Random) -> float:
     if fault in (Fault.BLACK_HOLE, Fault.HALF_OPEN):
         # Some end before the worker counts as dead, and some after.
         return dice.uniform(0.5, 2 * SILENCE_SECONDS)
-    if fault in (Fault.SLOW, Fault.THROTTLE):
+    if fault in (Fault.SLOW, Fault.THROTTLE, Fault.FULL_DISK):
         return dice.uniform(0.5, 3.0)
+    if fault is Fault.DEPLOY:
+        # How long the release before works again on the new schema.
+        return dice.uniform(2.0, 5.0)
     return 0.0
 
 
-def _crashes(tier: Tier, dice: random.Random) -> Iterator[Planned]:
-    count = tier.quota.server_crashes
-    room = (tier.seconds - _CALM_SECONDS) / count
+def _apart(tier: Tier, dice: random.Random, fault: Fault, count: int) -> Iterator[Planned]:
+    """What concerns everybody, each in its own share of the time."""
+    room = (tier.seconds - _CALM_SECONDS) / max(1, count)
     for number in range(count):
         spare = max(0.0, room - _BETWEEN_CRASHES)
         at = _CALM_SECONDS + number * room + dice.uniform(0.0, spare)
-        yield Planned(at, Fault.CRASH, dice.random(), 0.0, dice.random())
+        yield Planned(at, fault, dice.random(), _duration(fault, dice), dice.random())
 
 
 def _spared(count: int) -> int:

@@ -1,4 +1,4 @@
-"""The PostgreSQL under test: durable commits, killed and started again."""
+"""One PostgreSQL server of the rig: durable commits, killed and started again, made anew or as another's standby."""
 
 from __future__ import annotations
 
@@ -15,32 +15,47 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from howdah.db.catalog import Catalog
-from howdah.db.migrator import migrate
-from howdah.embedded.binaries import Binaries
+from howdah.embedded.binaries import find_binaries
+from howdah.embedded.installation import within_reach
+from howdah.embedded.layout import make_folder, settle
 from howdah.embedded.server import EmbeddedServer, ServerSettings
 from howdah.model.errors import EmbeddedError
 
-#: A deadlock shall be seen, not waited out.
-_POSTGRES = {"max_connections": "200", "deadlock_timeout": "100ms", "log_lock_waits": "on"}
+_POSTGRES = {
+    "max_connections": "200",
+    # A deadlock shall be seen, not waited out.
+    "deadlock_timeout": "100ms",
+    "log_lock_waits": "on",
+    # A standby whose primary is killed and started again finds everything that it missed, and looks often.
+    "wal_keep_size": "512MB",
+    "wal_retrieve_retry_interval": "100ms",
+}
 _BACK_SECONDS = 60.0
-_HISTORY = Path(__file__).with_name("history.sql")
 
 
 class Server:
-    """One server in a folder of its own."""
+    """Not started until told; `within` is a folder that the server's account can enter."""
 
-    def __init__(self, binaries: Binaries | None = None) -> None:
-        # Reachable for the account that the server runs as.
-        self.folder = Path(tempfile.mkdtemp(prefix="howdah-torture-", dir="/var/tmp"))
+    def __init__(self, within: Path, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="server-", dir=within))
         self.folder.chmod(0o755)
-        self._embedded = EmbeddedServer(self.folder, binaries=binaries, settings=ServerSettings(postgres=_POSTGRES))
+        self._embedded = EmbeddedServer(self.folder, settings=ServerSettings(postgres={**_POSTGRES, **settings}))
+        self.url = self._embedded.url()
+
+    def start(self) -> None:
+        """Make it if it is not there, and start it."""
         self.url = self._embedded.acquire()
-        with self.connect() as connection:
-            migrate(connection, Catalog())
-            connection.execute(_HISTORY.read_bytes())
-            row = connection.execute("SHOW server_version").fetchone()
-        self.version = str(row[0]) if row else "?"
+
+    def copy(self, primary: Server) -> None:
+        """Become a standby of that one; start() follows."""
+        make_folder(self.folder)
+        layout, account = settle(self.folder)
+        program = within_reach(account, find_binaries()).program("pg_basebackup")
+        source = f"host={primary.socket.parent} port=5432 user=howdah"
+        command = [program, "-d", source, "-D", layout.data, "-R", "-c", "fast", "-X", "stream"]
+        done = account.run(command)
+        if done.returncode != 0:
+            raise RuntimeError(f"no copy of the primary: {done.stderr.strip()}")
 
     @property
     def socket(self) -> Path:
@@ -56,39 +71,39 @@ class Server:
         """Straight to it, past the proxy."""
         return psycopg.connect(self.url, autocommit=True, application_name="torture", connect_timeout=10)
 
-    def crash(self, *, politely: bool) -> float:
-        """Kill it without a checkpoint: kill -9, or an immediate stop. Seconds until it answers again."""
-        status = self._embedded.status()
-        begin = time.monotonic()
-        if status.pid is not None:
-            os.kill(status.pid, signal.SIGQUIT if politely else signal.SIGKILL)
+    def crash(self, *, politely: bool) -> None:
+        """Kill it without a checkpoint: kill -9, or an immediate stop. Returns when it answers again."""
+        pid = self._embedded.status().pid
+        if pid is not None:
+            os.kill(pid, signal.SIGQUIT if politely else signal.SIGKILL)
+        self.come_back(but_not_as=pid)
+
+    def come_back(self, but_not_as: int | None = None) -> None:
+        """Start it again if it is down, as somebody's init system would; returns when it answers."""
+        deadline = time.monotonic() + _BACK_SECONDS
         while True:
-            self._embedded.restart_if_dead()
+            # A start on a disk that has just been full, or beside what a crash left, may take a second try.
+            with contextlib.suppress(EmbeddedError):
+                self._embedded.restart_if_dead()
             try:
                 self.connect().close()
             except psycopg.OperationalError:
                 pass
             else:
-                if self._embedded.status().pid != status.pid:
-                    return time.monotonic() - begin
-            if time.monotonic() > begin + _BACK_SECONDS:
+                if but_not_as is None or self._embedded.status().pid != but_not_as:
+                    return
+            if time.monotonic() > deadline:
                 raise RuntimeError(f"PostgreSQL did not come back; see {self.log}")
             time.sleep(0.05)
 
-    def terminate_backend(self, draw: float) -> str | None:
-        """End one backend of the system under test; whose it was."""
-        with self.connect() as connection:
-            found = connection.execute(
-                "SELECT pid, application_name FROM pg_stat_activity"
-                " WHERE application_name LIKE 'howdah%' AND backend_type = 'client backend' ORDER BY pid"
-            ).fetchall()
-            if not found:
-                return None
-            pid, name = found[int(draw * len(found))]
-            row = connection.execute("SELECT pg_terminate_backend(%s)", [pid]).fetchone()
-            return str(name) if row and row[0] else None
+    def die(self) -> None:
+        """For good: nobody of it is left when this returns, so that two servers are never at work at once."""
+        pid = self._embedded.status().pid
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+        self._embedded.stop()
 
-    def close(self) -> None:
+    def remove(self) -> None:
         """Stop it and remove its folder."""
         with contextlib.suppress(OSError, subprocess.SubprocessError, EmbeddedError):
             self._embedded.stop()

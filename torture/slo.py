@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from torture.evidence import Change, Evidence
+from torture.evidence import OUTAGES, Change, Evidence
 from torture.tiers import DRAIN_SECONDS, SILENCE_SECONDS
 
 RECLAIM_SECONDS = SILENCE_SECONDS + 3.0
@@ -47,7 +47,7 @@ def measure(evidence: Evidence, back: list[float]) -> list[Slo]:
 def _reclaims(evidence: Evidence) -> list[float]:
     """From a worker's kill to the next claim of each job that it held."""
     kills = {strike.worker: strike.began for strike in evidence.strikes if strike.fault == "kill"}
-    outages = [strike for strike in evidence.strikes if strike.fault == "crash"]
+    outages = [strike for strike in evidence.strikes if strike.fault in OUTAGES]
     held: dict[object, Change] = {}
     waits = []
     for change in evidence.history:
