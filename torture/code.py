@@ -40,21 +40,39 @@ NEW = Code("this checkout")
 
 def older(folder: Path) -> Code:
     """The commit before the one that brought the newest migration, laid out below that folder."""
-    newest = max((ROOT / _MIGRATIONS).glob("*.sql")).name
-    brought = _git("log", "--diff-filter=A", "--format=%H", "-1", "--", f"{_MIGRATIONS}/{newest}").decode().strip()
-    if not brought:
-        raise RuntimeError(f"a rolling deploy needs the history of {newest}: commit it, or clone the whole repository")
-    commit = f"{brought}~1"
+    commit = _before(_newest())
     place = folder / "older"
     with tarfile.open(fileobj=io.BytesIO(_git("archive", "--format=tar", commit, _SOURCE))) as archive:
         archive.extractall(place, filter="data")
-    short = _git("rev-parse", "--short", commit).decode().strip()
-    return Code(f"{short}, before {newest.removesuffix('.sql')}", place / "src")
+    return Code(f"{commit}, before {_newest().removesuffix('.sql')}", place / "src")
+
+
+def why_no_older() -> str | None:
+    """What keeps the code before from being had; None: nothing."""
+    try:
+        _before(_newest())
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def _newest() -> str:
+    return max((ROOT / _MIGRATIONS).glob("*.sql")).name
+
+
+def _before(migration: str) -> str:
+    brought = _git("log", "--diff-filter=A", "--format=%H", "-1", "--", f"{_MIGRATIONS}/{migration}").decode().strip()
+    if not brought:
+        raise RuntimeError(f"a rolling deploy needs the history of {migration}, which is not committed")
+    return _git("rev-parse", "--short", f"{brought}~1").decode().strip()
 
 
 def _git(*words: str) -> bytes:
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=False)  # noqa: S607 - the user's own git
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()
-        raise RuntimeError(f"a rolling deploy needs git and the whole history: {said}")
+    try:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True)  # noqa: S607 - the user's own git
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (
+            error.stderr.decode(errors="replace").strip() if isinstance(error, subprocess.CalledProcessError) else error
+        )
+        raise RuntimeError(f"a rolling deploy needs git and a clone with the whole history: {said}") from error
     return done.stdout

@@ -120,17 +120,19 @@ class Database:
             else:
                 return
 
-    def fill_disk(self, seconds: float, *, log_too: bool) -> None:
+    def fill_disk(self, seconds: float, *, log_too: bool) -> bool:
         """Leave no room for some time; with `log_too` the write-ahead log needs some as well, and the server panics.
-        Returns when there is room again and the server answers."""
+        Returns when there is room again and the server answers; whether it had met the end of its disk."""
         if self._disk is None:
             raise RuntimeError("this tier has no disk of its own")
+        before = self._complaints()
         until = time.monotonic() + seconds
         with self._disk.full():
             if log_too:
                 self._use_up_the_log()
             time.sleep(max(0.0, until - time.monotonic()))
         self._primary.come_back()
+        return self._complaints() > before
 
     def close(self) -> None:
         """Stop everything and remove it."""
@@ -140,6 +142,9 @@ class Database:
         if self._disk is not None:
             self._disk.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _complaints(self) -> int:
+        return self._primary.log.read_text(errors="replace").count("No space left on device")
 
     def _use_up_the_log(self) -> None:
         try:

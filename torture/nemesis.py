@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 
 import psycopg
 
@@ -30,6 +29,8 @@ _ARMED_SECONDS = 5.0
 _VICTIM_SECONDS = 10.0
 #: A worker's replacement may be killed in turn.
 _REPLACED_SECONDS = 120.0
+#: Of each outage, the name of its quota.
+_OUTAGES = {Fault.CRASH: "server_crashes", Fault.FAILOVER: "failovers", Fault.FULL_DISK: "full_disks"}
 
 
 class Nemesis:
@@ -89,14 +90,9 @@ class Nemesis:
 
     def _carry_out(self, planned: Planned) -> None:
         match planned.fault:
-            case Fault.CRASH:
-                self._outage("crash", "server_crashes", lambda: self._database.crash(politely=planned.choice < 0.5))
-            case Fault.FULL_DISK:
-                fill = partial(self._database.fill_disk, planned.seconds, log_too=planned.choice < 0.5)
-                self._outage("full_disk", "full_disks", fill)
-            case Fault.FAILOVER:
-                # No other outage until there is a standby again: who loses both has lost what was committed.
-                self._outage("failover", "failovers", self._database.fail_over, self._database.stand_by)
+            case Fault.CRASH | Fault.FULL_DISK | Fault.FAILOVER:
+                with self._crashing:
+                    self._outage(planned)
             case Fault.DEPLOY:
                 self._deploy(planned)
             case Fault.TERMINATE:
@@ -198,17 +194,23 @@ class Nemesis:
                 self._add(Strike("pooler", began, time.monotonic(), None))
                 self._note("pooler_restarts")
 
-    def _outage(
-        self, fault: str, quota: str, cause: Callable[[], None], afterwards: Callable[[], None] | None = None
-    ) -> None:
-        with self._crashing:
-            began = time.monotonic()
-            cause()
-            self._add(Strike(fault, began, time.monotonic(), None))
-            self.back.append(time.monotonic())
-            self._note(quota)
-            if afterwards is not None:
-                afterwards()
+    def _outage(self, planned: Planned) -> None:
+        began = time.monotonic()
+        felt = True
+        match planned.fault:
+            case Fault.CRASH:
+                self._database.crash(politely=planned.choice < 0.5)
+            case Fault.FAILOVER:
+                self._database.fail_over()
+            case _:
+                felt = self._database.fill_disk(planned.seconds, log_too=planned.choice < 0.5)
+        self._add(Strike(planned.fault, began, time.monotonic(), None))
+        self.back.append(time.monotonic())
+        if felt:
+            self._note(_OUTAGES[planned.fault])
+        if planned.fault is Fault.FAILOVER:
+            # No other outage until there is a standby again: who loses both has lost what was committed.
+            self._database.stand_by()
 
     def _deploy(self, planned: Planned) -> None:
         """Migrate, then replace the workers one after the other; a later deploy first goes back to the release before,

@@ -122,4 +122,4 @@ def _apart(tier: Tier, dice: random.Random, fault: Fault, count: int) -> Iterato
 
 
 def _spared(count: int) -> int:
-    return max(count + 1, round(count * _SPARE))
+    return max(count + 2, round(count * _SPARE))

@@ -52,7 +52,7 @@ class Server:
         layout, account = settle(self.folder)
         program = within_reach(account, find_binaries()).program("pg_basebackup")
         source = f"host={primary.socket.parent} port=5432 user=howdah"
-        command = [program, "-d", source, "-D", layout.data, "-R", "-c", "fast", "-X", "stream"]
+        command: list[str | Path] = [program, "-d", source, "-D", layout.data, "-R", "-c", "fast", "-X", "stream"]
         done = account.run(command)
         if done.returncode != 0:
             raise RuntimeError(f"no copy of the primary: {done.stderr.strip()}")

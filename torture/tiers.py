@@ -57,19 +57,10 @@ TIERS = {
     tier.name: tier
     for tier in (
         Tier("smoke", 1_500, 1, 20, 3, 2, Quota(3, 1, 1, 2, 3, 6, 1)),
-        Tier("changes", 2_000, 1, 40, 3, 2, Quota(3, 1, 1, 2, 3, 6, 1, failovers=1, rolling_deploys=1)),
-        Tier("disk", 3_000, 1, 40, 3, 2, Quota(3, 1, 1, 2, 3, 6, 1, full_disks=3), disk_megabytes=400),
+        Tier("changes", 4_000, 1, 30, 3, 2, Quota(2, 1, 1, 1, 2, 3, 1, failovers=1, rolling_deploys=1)),
+        Tier("disk", 4_000, 1, 30, 3, 2, Quota(2, 1, 1, 1, 2, 3, 1, full_disks=2), disk_megabytes=400),
         Tier("test", 20_000, 5, 130, 4, 2, Quota(20, 10, 2, 10, 20, 50, 10)),
-        Tier("night", 300_000, 40, 1_700, 4, 2, Quota(300, 200, 30, 200, 300, 1_000, 200, 3, 2), timed=True),
-        Tier(
-            "long",
-            3_000_000,
-            300,
-            28_000,
-            4,
-            2,
-            Quota(3_000, 1_000, 300, 2_000, 2_000, 10_000, 1_000, 20, 20),
-            timed=True,
-        ),
+        Tier("night", 300_000, 40, 1_700, 4, 2, Quota(300, 200, 30, 200, 300, 1_000, 200, 3, 2), True),
+        Tier("long", 3_000_000, 300, 28_000, 4, 2, Quota(3_000, 1_000, 300, 2_000, 2_000, 10_000, 1_000, 20, 20), True),
     )
 }

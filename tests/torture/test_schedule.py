@@ -42,3 +42,11 @@ def test_more_is_planned_than_the_quotas_ask_for(name: str) -> None:
     assert all(one.seconds > SILENCE_SECONDS for one in schedule if one.fault is Fault.STOP)
     assert all(before.at <= after.at for before, after in pairwise(schedule))
     assert schedule[-1].at <= tier.seconds
+
+
+@pytest.mark.parametrize("name", TIERS)
+def test_what_concerns_everybody_is_planned_as_often_as_asked(name: str) -> None:
+    quota = TIERS[name].quota
+    planned = Counter(one.fault for one in make_schedule(TIERS[name], 7))
+    asked = (quota.server_crashes, quota.failovers, quota.rolling_deploys, quota.full_disks)
+    assert (planned[Fault.CRASH], planned[Fault.FAILOVER], planned[Fault.DEPLOY], planned[Fault.FULL_DISK]) == asked

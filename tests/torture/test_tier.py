@@ -1,4 +1,4 @@
-"""The small tier: minutes of kills, crashes and cut networks. Everything must hold, and it must have been hard."""
+"""The small tiers: minutes of kills, crashes and cut networks. Everything must hold, and it must have been hard."""
 
 from __future__ import annotations
 
@@ -10,16 +10,40 @@ import pytest
 from tests.conftest import majors
 from tests.programs import require
 from torture.clocks import find_library
+from torture.code import why_no_older
+from torture.disk import may_mount
 from torture.paths import ROOT
+
+
+def run(tier: str) -> str:
+    """What the rig says about it, if everything held."""
+    require(majors(), "PostgreSQL programs")
+    told = subprocess.run([sys.executable, "-m", "torture", "--tier", tier], cwd=ROOT, capture_output=True, text=True)
+    print(told.stdout)
+    assert told.returncode == 0, told.stdout + told.stderr[-2000:]
+    assert told.stdout.rstrip().endswith("HELD")
+    return told.stdout
 
 
 @pytest.mark.timeout(600)
 def test_everything_holds_under_torture() -> None:
-    require(majors(), "PostgreSQL programs")
-    told = subprocess.run([sys.executable, "-m", "torture", "--tier", "test"], cwd=ROOT, capture_output=True, text=True)
-    print(told.stdout)
-    assert told.returncode == 0, told.stdout + told.stderr[-2000:]
-    assert told.stdout.rstrip().endswith("HELD")
+    told = run("test")
     # Everything else was tried; only the clocks were right.
     require(find_library(), "libfaketime")
-    assert "workers had clocks that were off by hours" in told.stdout
+    assert "workers had clocks that were off by hours" in told
+
+
+@pytest.mark.timeout(600)
+def test_everything_holds_in_a_failover_and_a_rolling_deploy() -> None:
+    if (reason := why_no_older()) is not None:
+        pytest.skip(reason)
+    told = run("changes")
+    assert "every commit waited for a synchronous standby" in told
+    assert "workers and one producer began with" in told
+
+
+@pytest.mark.timeout(600)
+def test_everything_holds_when_the_disk_is_full() -> None:
+    if not may_mount():
+        pytest.skip("this account may not mount a small disk; as root it may, outside of most containers")
+    run("disk")
