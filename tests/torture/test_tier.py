@@ -9,15 +9,17 @@ import pytest
 
 from tests.conftest import majors
 from tests.programs import require
+from torture.__main__ import cannot_run
 from torture.clocks import find_library
-from torture.code import why_no_older
-from torture.disk import may_mount
 from torture.paths import ROOT
+from torture.tiers import TIERS
 
 
 def run(tier: str) -> str:
     """What the rig says about it, if everything held."""
     require(majors(), "PostgreSQL programs")
+    if (reason := cannot_run(TIERS[tier])) is not None:
+        pytest.skip(reason)
     told = subprocess.run([sys.executable, "-m", "torture", "--tier", tier], cwd=ROOT, capture_output=True, text=True)
     print(told.stdout)
     assert told.returncode == 0, told.stdout + told.stderr[-2000:]
@@ -35,8 +37,6 @@ def test_everything_holds_under_torture() -> None:
 
 @pytest.mark.timeout(600)
 def test_everything_holds_in_a_failover_and_a_rolling_deploy() -> None:
-    if (reason := why_no_older()) is not None:
-        pytest.skip(reason)
     told = run("changes")
     assert "every commit waited for a synchronous standby" in told
     assert "workers and one producer began with" in told
@@ -44,6 +44,4 @@ def test_everything_holds_in_a_failover_and_a_rolling_deploy() -> None:
 
 @pytest.mark.timeout(600)
 def test_everything_holds_when_the_disk_is_full() -> None:
-    if not may_mount():
-        pytest.skip("this account may not mount a small disk; as root it may, outside of most containers")
     run("disk")
