@@ -25,6 +25,7 @@ from howdah.db.op import Operation
 from howdah.model.errors import OptionError
 from howdah.model.handler import Handler, Mode
 from howdah.model.worker_settings import WorkerSettings
+from howdah.runtime.tracing import kind_and_place
 from howdah.worker import store
 from howdah.worker.acker import Acker
 from howdah.worker.claimer import Claimer
@@ -206,8 +207,8 @@ async def _kept_alive(what: str, run: Callable[[], Coroutine[Any, Any, None]]) -
     while True:
         try:
             return await run()
-        except Exception:
-            logger.exception("%s failed unexpectedly; starting it again", what)
+        except Exception as error:
+            logger.error("%s failed unexpectedly; starting it again", what, extra=kind_and_place(error))
             await asyncio.sleep(1)
 
 
