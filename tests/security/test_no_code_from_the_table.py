@@ -121,7 +121,14 @@ def watch(event, arguments):
             seen.write(" ".join([event, *said]) + chr(10))
 
 
+class Watch:
+    # import_module raises no audit event before it has found the module: it asks here first.
+    def find_spec(self, name, path=None, target=None):
+        watch("import", (name,))
+
+
 sys.addaudithook(watch)
+sys.meta_path.insert(0, Watch())
 app = Howdah()
 
 
