@@ -27,11 +27,8 @@ class Seals:
     def __init__(self, keyring: Keyring | None) -> None:
         self._keyring = keyring
         self._told: set[str] = set()
-
-    @property
-    def sealing(self) -> bool:
-        """Whether anything is sealed here."""
-        return self._keyring is not None and self._keyring.seals_with is not None
+        #: Whether anything is sealed here; asked once for every job.
+        self.sealing = keyring is not None and keyring.seals_with is not None
 
     def open(self, held: Held) -> Ending | None:
         """Open the arguments of a job that are, or seem, sealed; how its claim ends if they cannot be opened."""
