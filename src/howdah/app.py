@@ -80,6 +80,8 @@ class Howdah:
         self.definitions: dict[str, JobDefinition[..., Any]] = {}
         self._data_limit = data_limit
         self._pool_size = pool_size
+        if encryption is not None and not isinstance(encryption, Keyring):
+            raise OptionError(f"encryption takes a Keyring, not {type(encryption).__name__}")
         self._keyring = keyring_in_environment() if encryption is None else encryption
         self._embedded: EmbeddedServer | None = None
         self.move_to(url, schema)

@@ -142,3 +142,13 @@ async def test_show_opens_what_it_has_the_key_for(shell: Shell, database: Databa
         assert lacking("show", carried.id, "--json").must_work().json["data"]["howdah:sealed"]["key"] == "old"
     listed = shell("ls", "--status", "failed").must_work().out
     assert "ValueError: its text is sealed with key 'old'" in listed
+
+
+async def test_a_list_says_which_key_a_job_waits_for(shell: Shell, database: Database) -> None:
+    sealing, without = app_with(database, Keyring({"old": OLD})), app_with(database, None)
+    job = sealing.definition("carry").enqueue(SECRET)
+    async with working(without):
+        await until_async(lambda: job.refresh().last_error is not None, "it has been put off")
+        assert "sealed with key 'old' (" in shell("ls").must_work().out
+    assert job.refresh().status == "pending"
+    sealing.close()

@@ -177,6 +177,11 @@ def test_bad_keys_in_code_are_refused(keys: Any) -> None:
         Keyring(keys)
 
 
+def test_an_app_takes_a_keyring_and_nothing_else() -> None:
+    with pytest.raises(OptionError, match="encryption takes a Keyring, not str"):
+        Howdah("postgresql:///nowhere", encryption="2026-11:…")  # type: ignore[arg-type]  # on purpose
+
+
 def test_a_keyring_does_not_give_its_keys_away() -> None:
     keyring = Keyring({"new": NEW, "old": OLD})
     assert repr(keyring) == "<Keyring of new, old; seals with new>"

@@ -3,6 +3,7 @@ server's log, even if that shows every statement with its values."""
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from howdah import Howdah, Keyring
+from tests.cli.conftest import Shell
 from tests.rig.servers import TestServer
 from tests.rig.working import working
 from tests.sealing.jobs_with_secrets import app as jobs
 from tests.security.canaries import Canaries
 from tests.security.conftest import OWNER, Secured
+from tests.security.manifest import TRIED
 
 NAMES = ("carry", "carry_in_thread", "carry_in_child", "stumble", "withdraw", "dawdle")
 
@@ -57,3 +60,16 @@ async def test_the_disk_holds_no_secret(secured: Secured, server: TestServer, se
             assert any("/pg_wal/" in name for name in files)
             assert any("/base/" in name for name in files)
         assert any(name.endswith("server.log") for files in found.values() for name in files)
+
+
+def test_only_the_owner_can_rekey(secured: Secured, tmp_path: Path) -> None:
+    keys = f"k:{base64.b64encode(os.urandom(32)).decode()}"
+    app = Howdah(secured.url(OWNER))
+    app.include(jobs)
+    app.definition("carry").enqueue("x")
+    app.close()
+    for who in TRIED:
+        shell = Shell(tmp_path, {"HOWDAH_URL": secured.url(who), "HOWDAH_KEYS": keys})
+        shell("rekey").must_be_refused("no rights", "permission denied")
+    owner = Shell(tmp_path, {"HOWDAH_URL": secured.url(OWNER), "HOWDAH_KEYS": keys})
+    assert owner("rekey").must_work().out == "sealed with key 'k': 1 jobs, 0 events\n"

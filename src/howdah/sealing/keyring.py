@@ -17,6 +17,8 @@ from howdah.sealing.envelope import Envelope, Place
 VARIABLE = "HOWDAH_KEYS"
 #: In the place of the first key: open what is sealed, seal nothing.
 PLAIN = "plain"
+#: How the error of a missing key begins, which is also the last error of a job that waits for one.
+KEY_MISSING = "sealed with key"
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,50}")
@@ -104,7 +106,7 @@ def keyring_in_environment() -> Keyring | None:
 def key_missing(envelope: Envelope, *, another: bool = False) -> KeyMissing:
     """The error for a value whose key is not here."""
     what = "of which there is another here" if another else "which is not here"
-    return KeyMissing(f"sealed with key {envelope.key!r} ({envelope.check}), {what}; add it to {VARIABLE}")
+    return KeyMissing(f"{KEY_MISSING} {envelope.key!r} ({envelope.check}), {what}; add it to {VARIABLE}")
 
 
 def _bound_to(key: str, place: Place) -> bytes:
