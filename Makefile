@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long museum clean
+.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long museum audit clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
 	@echo "make torture  half an hour of kills, crashes and cut networks, with a verdict (SEED=n repeats a schedule; torture-long: 8 hours)"
 	@echo "make museum  bugs that job queues have had, planted one at a time: which test catches which (minutes; part of make test)"
+	@echo "make audit  whether a known vulnerability stands in a pinned version; fails if its data cannot be reached"
 	@echo "make lint   only the checks that need no server"
 	@echo "make setup  the virtual environment in $(VENV)"
 
@@ -57,6 +58,10 @@ torture torture-long: setup
 
 museum: setup
 	$(BIN)/python -m museum $(EXHIBITS)
+
+audit: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-audit.txt
+	$(BIN)/python -m audit
 
 ROUNDS ?= 5
 bench-peers:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         JobCancelled,
         JobFailed,
         JobNotFound,
+        KeyMissing,
         LeaseLost,
         OptionError,
         PayloadError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         SchemaMissing,
         SchemaTooNew,
         SchemaTooOld,
+        SealBroken,
         UserError,
         WaitTimeout,
     )
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from howdah.model.retry import Backoff
     from howdah.model.status import Status
     from howdah.model.worker_settings import WorkerSettings
+    from howdah.sealing.keyring import Keyring
     from howdah.worker.worker import Worker
 
 _HOMES = {
@@ -64,6 +67,8 @@ _HOMES = {
     "JobFailed": "howdah.model.errors",
     "JobNotFound": "howdah.model.errors",
     "JobRecord": "howdah.model.job",
+    "KeyMissing": "howdah.model.errors",
+    "Keyring": "howdah.sealing.keyring",
     "LeaseLost": "howdah.model.errors",
     "OptionError": "howdah.model.errors",
     "PayloadError": "howdah.model.errors",
@@ -73,6 +78,7 @@ _HOMES = {
     "SchemaMissing": "howdah.model.errors",
     "SchemaTooNew": "howdah.model.errors",
     "SchemaTooOld": "howdah.model.errors",
+    "SealBroken": "howdah.model.errors",
     "Snooze": "howdah.model.outcome",
     "Status": "howdah.model.status",
     "UserError": "howdah.model.errors",
@@ -98,6 +104,8 @@ __all__ = [
     "JobFailed",
     "JobNotFound",
     "JobRecord",
+    "KeyMissing",
+    "Keyring",
     "LeaseLost",
     "OptionError",
     "PayloadError",
@@ -107,6 +115,7 @@ __all__ = [
     "SchemaMissing",
     "SchemaTooNew",
     "SchemaTooOld",
+    "SealBroken",
     "Snooze",
     "Status",
     "UserError",

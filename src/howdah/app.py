@@ -30,6 +30,7 @@ from howdah.model.retry import Backoff, RetryPolicy
 from howdah.model.worker_settings import WorkerSettings
 from howdah.payload.results import result_loader
 from howdah.payload.signature import read_signature
+from howdah.sealing.keyring import Keyring, keyring_in_environment
 from howdah.worker.process_runner import check_importable
 from howdah.worker.worker import Worker
 
@@ -62,7 +63,8 @@ class Howdah:
     """A queue and the job types of one application.
 
     The database: `url`, else the environment's HOWDAH_URL, else an embedded PostgreSQL kept under ./.howdah. Making an
-    app connects to nothing; the first use does.
+    app connects to nothing; the first use does. `encryption`: keys that seal what jobs carry; else those in
+    HOWDAH_KEYS, else nothing is sealed.
     """
 
     def __init__(
@@ -72,11 +74,15 @@ class Howdah:
         schema: str = DEFAULT_SCHEMA,
         data_limit: int = DATA_LIMIT,
         pool_size: int = 10,
+        encryption: Keyring | None = None,
     ) -> None:
         self.handlers: dict[str, Handler] = {}
         self.definitions: dict[str, JobDefinition[..., Any]] = {}
         self._data_limit = data_limit
         self._pool_size = pool_size
+        if encryption is not None and not isinstance(encryption, Keyring):
+            raise OptionError(f"encryption takes a Keyring, not {type(encryption).__name__}")
+        self._keyring = keyring_in_environment() if encryption is None else encryption
         self._embedded: EmbeddedServer | None = None
         self.move_to(url, schema)
 
@@ -88,7 +94,7 @@ class Howdah:
         # An embedded server is the developer's own: nobody else would migrate it.
         embedded = url is None and not os.environ.get("HOWDAH_URL")
         self._sessions = Sessions(self.locate, self.catalog, size=self._pool_size, may_migrate=embedded)
-        self._client = Client(self._sessions)
+        self._client = Client(self._sessions, self._keyring)
 
     @property
     def url_in_code(self) -> str | None:
@@ -202,9 +208,15 @@ class Howdah:
         """Connections to this app's database."""
         return self._sessions
 
+    @property
+    def keyring(self) -> Keyring | None:
+        """The keys that seal what jobs carry, if it is sealed."""
+        return self._keyring
+
     def worker(self, settings: WorkerSettings | None = None) -> Worker:
         """A worker for this app's job types; `await worker.run()` inside a running event loop."""
-        return Worker(self._sessions.url(), self.catalog, self.handlers, settings or WorkerSettings(), _do_chores)
+        chosen = settings or WorkerSettings()
+        return Worker(self._sessions.url(), self.catalog, self.handlers, chosen, _do_chores, self._keyring)
 
     def close(self) -> None:
         """Give back connections and, if this process uses one, the embedded server."""

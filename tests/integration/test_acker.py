@@ -26,6 +26,7 @@ from howdah.worker.dispatcher import Dispatcher
 from howdah.worker.executor import Executor
 from howdah.worker.held import Held, Holdings
 from howdah.worker.runners import LoopRunner
+from howdah.worker.seals import Seals
 from howdah.worker.slots import Slots, make_pools
 from howdah.worker.store import ClaimedJob, Completion, Demand, Ending, Place
 from tests.conftest import Database
@@ -58,7 +59,9 @@ class Desk:
     def __init__(self, url: str, silence: float = 3600.0) -> None:
         self.link = ShakyLink(url, Catalog(), "acks", Outage())
         self.holdings = Holdings(silence)
-        self.acker = Acker(self.link, self.holdings, on_retry=lambda _: None, expects_more=lambda: False)
+        self.acker = Acker(
+            self.link, self.holdings, on_retry=lambda _: None, expects_more=lambda: False, seals=Seals(None)
+        )
 
     async def claim(self, many: int) -> list[ClaimedJob]:
         haul = await self.link.perform(store.claim("w", ["plain"], Demand(many, ["default"]), Place()))
@@ -72,7 +75,7 @@ class Desk:
 
     def dispatcher(self, handlers: dict[str, Handler]) -> Dispatcher:
         slots = Slots(make_pools({"default": None}, 5))
-        executor = Executor(handlers, {Mode.LOOP: LoopRunner()})
+        executor = Executor(handlers, {Mode.LOOP: LoopRunner()}, Seals(None))
         return Dispatcher(handlers, executor, slots, self.holdings, self.acker, self.link)
 
     async def all_written(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from howdah.admin.views import JobFilter, JobLine, Lane, Pause, PauseKind, StatusCount, WorkerLine
+from howdah.admin.views import Carried, EventData, JobFilter, JobLine, Lane, Pause, PauseKind, StatusCount, WorkerLine
+from howdah.db import arrays
 from howdah.db.op import Operation, Row, Statement
 from howdah.model.status import Status
 
@@ -115,3 +116,46 @@ def _job_line(row: Row) -> JobLine:
 
 def _unless_capped(rows: list[Row]) -> list[JobLine] | None:
     return None if rows[0][0] else [_job_line(row[1:]) for row in rows if row[1] is not None]
+
+
+def look_for_stale_jobs(key: str | None, after: UUID | None, limit: int) -> Operation[list[tuple[UUID, bool]]]:
+    """Ids after that one, and whether something of the job is not sealed with that key."""
+    rows = yield Statement("admin/look_for_stale_jobs", {"key": key, "after": after, "limit": limit})
+    return [(row[0], row[1]) for row in rows]
+
+
+def lock_jobs_at_rest(ids: Sequence[UUID]) -> Operation[list[Carried]]:
+    """What those of the jobs carry that no worker holds; they are locked until the end of the transaction."""
+    return [Carried(*row) for row in (yield Statement("admin/lock_jobs_at_rest", {"ids": arrays.ids(ids)}))]
+
+
+def replace_carried(jobs: Sequence[Carried]) -> Operation[None]:
+    """Write it anew."""
+    yield Statement(
+        "admin/replace_carried",
+        {
+            "ids": arrays.ids([job.id for job in jobs]),
+            "data": arrays.texts([job.data for job in jobs]),
+            "results": arrays.texts([job.result for job in jobs]),
+            "errors": arrays.texts([job.last_error for job in jobs]),
+        },
+    )
+
+
+def lock_stale_events(key: str | None, after: tuple[UUID, int] | None, limit: int) -> Operation[list[EventData]]:
+    """Events after that one; data only of those that are not sealed with that key."""
+    job_id, seq = after if after is not None else (None, None)
+    rows = yield Statement("admin/lock_stale_events", {"key": key, "job_id": job_id, "seq": seq, "limit": limit})
+    return [EventData(*row) for row in rows]
+
+
+def replace_event_data(events: Sequence[EventData]) -> Operation[None]:
+    """Write it anew."""
+    yield Statement(
+        "admin/replace_event_data",
+        {
+            "job_ids": arrays.ids([event.job_id for event in events]),
+            "seqs": arrays.numbers([event.seq for event in events]),
+            "data": arrays.texts([event.data for event in events]),
+        },
+    )

@@ -112,3 +112,24 @@ class Pause:
     kind: PauseKind
     name: str
     paused_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a job carries and left behind, as text. admin/lock_jobs_at_rest.sql"""
+
+    id: UUID
+    job_type: str
+    data: str
+    result: str | None
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventData:
+    """What an event carries, as text; None: nothing, or it is sealed as it should be. admin/lock_stale_events.sql"""
+
+    job_id: UUID
+    seq: int
+    name: str
+    data: str | None

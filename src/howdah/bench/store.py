@@ -74,7 +74,7 @@ def floor_fill(first: int, jobs: int, pad: int) -> Operation[None]:
 
 def floor_copy(ids: Sequence[UUID], rows: str) -> Operation[None]:
     """Many jobs for the floor, rendered as COPY takes them. Call it inside a transaction."""
-    yield Statement("bench/floor_copy", copy=[rows])
+    yield Statement("bench/floor_copy", copy=lambda encoding: [rows.encode(encoding)])
     yield Statement("bench/floor_line_up", {"first": ids[0], "last": ids[-1]})
 
 

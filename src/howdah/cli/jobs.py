@@ -21,9 +21,12 @@ from howdah.cli.waiting import tell_start, wait_for_end
 from howdah.client import store
 from howdah.client.definition import UsingOptions
 from howdah.client.handle import Job
+from howdah.client.opening import why_sealed
 from howdah.db.op import Operation
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.status import Status
+from howdah.sealing.envelope import in_value
+from howdah.sealing.keyring import Keyring
 
 EVENTS_SHOWN = 20
 
@@ -108,21 +111,28 @@ def show(wanted: UUID, url: str | None, schema: str | None, as_json: bool) -> No
     if as_json:
         print_json({**plain(job.record), "events": events})
     else:
-        print_job(job.record, events)
+        print_job(job.record, events, app.keyring)
 
 
-def print_job(record: JobRecord, events: Sequence[JobEvent]) -> None:
+def print_job(record: JobRecord, events: Sequence[JobEvent], keyring: Keyring | None = None) -> None:
     """Every field of the job, then its last events."""
     fields: list[tuple[str, object]] = []
     for name in JobRecord.__dataclass_fields__:
         value = getattr(record, name)
-        fields.append((name, json_text(value) if name in ("data", "result") else value))
+        sealed = why_sealed(record, name, keyring)
+        fields.append((name, sealed or (json_text(value) if name in ("data", "result") else value)))
     print_fields(fields)
     if not events:
         return
     click.echo(f"\nevents, the last {len(events)} of {record.events_count}")
-    rows = [(event.seq, event.at, event.attempt, event.name, json_text(event.data)) for event in events[-EVENTS_SHOWN:]]
+    rows = [(event.seq, event.at, event.attempt, event.name, shown_data(event)) for event in events[-EVENTS_SHOWN:]]
     print_table(("SEQ", "AT", "ATTEMPT", "NAME", "DATA"), rows)
+
+
+def shown_data(event: JobEvent) -> str:
+    """What an event carries, for people."""
+    envelope = in_value(event.data)
+    return json_text(event.data) if envelope is None else f"sealed with key {envelope.key!r}"
 
 
 @click.command()

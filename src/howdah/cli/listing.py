@@ -20,6 +20,7 @@ from howdah.cli.output import json_option, plain, print_json, print_table
 from howdah.db.op import Operation
 from howdah.model.options import check_name
 from howdah.model.status import Status
+from howdah.sealing.keyring import KEY_MISSING
 
 NO_LIVE_WORKER = "no live worker knows this type"
 NO_WORKER = "no worker is running"
@@ -97,6 +98,8 @@ class Circumstances:
                 return f"{pause.kind} is paused"
         if job.attempts >= job.max_attempts:
             return "has no attempts left; `howdah retry` gives it one"
+        if job.error_end is not None and job.error_end.startswith(KEY_MISSING):
+            return job.error_end
         left = None if job.run_at is None else job.run_at - datetime.now(UTC)
         return f"due in {format_duration(left)}" if left is not None and left.total_seconds() > 0 else None
 

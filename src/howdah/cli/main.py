@@ -23,6 +23,7 @@ COMMANDS = {
     "migrate": ("howdah.cli.migrate:migrate", "Create or upgrade Howdah's tables."),
     "pause": ("howdah.cli.queues:pause", "Stop the whole fleet from starting jobs of a queue or type."),
     "queues": ("howdah.cli.queues:queues", "Show what waits in which queue, and who serves it."),
+    "rekey": ("howdah.cli.rekey:rekey", "Seal what is stored anew, with the first key in HOWDAH_KEYS."),
     "resume": ("howdah.cli.queues:resume", "Undo a pause."),
     "retry": ("howdah.cli.jobs:retry", "Run ended jobs again, or waiting ones now."),
     "roles": ("howdah.cli.roles:roles", "Create roles with least privilege, or renew their rights."),

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from howdah.client import store
+from howdah.client.opening import SealedTexts, open_event, open_record, seal_data, why_sealed
 from howdah.db.op import Operation
 from howdah.db.sessions import Sessions, run_on, run_on_async
-from howdah.model.errors import JobBusy, JobNotFound, OptionError, WaitTimeout, shown
+from howdah.model.errors import JobBusy, JobNotFound, OptionError, SealedError, WaitTimeout, shown
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
+from howdah.sealing.keyring import Keyring
 
 #: Seconds; longer than any process lives.
 _LONGEST_WAIT = 1e9
@@ -22,11 +24,14 @@ _LONGEST_WAIT = 1e9
 class Client:
     """What application code asks; methods that begin with `a` are for async code and otherwise the same."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, keyring: Keyring | None = None) -> None:
         self._sessions = sessions
+        self._keyring = keyring
 
     def enqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
+        if self._keyring is not None:
+            data = seal_data(job_id, job_type, data, self._keyring)
         if conn is not None:
             run_on(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options, alone=False))
         else:
@@ -34,6 +39,8 @@ class Client:
 
     async def aenqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
+        if self._keyring is not None:
+            data = seal_data(job_id, job_type, data, self._keyring)
         if conn is not None:
             operation = store.enqueue(job_id, job_type, data, options, alone=False)
             await run_on_async(conn, self._sessions.catalog, operation)
@@ -49,6 +56,8 @@ class Client:
         conn: object = None,
     ) -> None:
         """Put many jobs into the queue, all or none."""
+        if self._keyring is not None:
+            data = SealedTexts(ids, job_type, data, self._keyring)
         if conn is not None:
             run_on(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
             return
@@ -64,6 +73,8 @@ class Client:
         conn: object = None,
     ) -> None:
         """Put many jobs into the queue, all or none."""
+        if self._keyring is not None:
+            data = SealedTexts(ids, job_type, data, self._keyring)
         if conn is not None:
             await run_on_async(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
             return
@@ -72,11 +83,11 @@ class Client:
 
     def get(self, job_id: UUID) -> JobRecord:
         """The job as it stands."""
-        return _found(job_id, self._sessions.run(lambda: store.get_job(job_id)))
+        return self._opened(job_id, self._sessions.run(lambda: store.get_job(job_id)))
 
     async def aget(self, job_id: UUID) -> JobRecord:
         """The job as it stands."""
-        return _found(job_id, await self._sessions.run_async(lambda: store.get_job(job_id)))
+        return self._opened(job_id, await self._sessions.run_async(lambda: store.get_job(job_id)))
 
     def wait(self, job_id: UUID, timeout: float | None) -> JobRecord:
         """Wait until the job has ended."""
@@ -98,11 +109,11 @@ class Client:
 
     def events(self, job_id: UUID, after: int = 0) -> list[JobEvent]:
         """The job's events, in order."""
-        return self._sessions.run(lambda: store.list_events(job_id, after))
+        return self._open_events(job_id, self._sessions.run(lambda: store.list_events(job_id, after)))
 
     async def aevents(self, job_id: UUID, after: int = 0) -> list[JobEvent]:
         """The job's events, in order."""
-        return await self._sessions.run_async(lambda: store.list_events(job_id, after))
+        return self._open_events(job_id, await self._sessions.run_async(lambda: store.list_events(job_id, after)))
 
     def cancel(self, job_id: UUID) -> bool:
         """Cancel the job: at once if it waits, by request if it runs.
@@ -125,6 +136,18 @@ class Client:
     async def aretry(self, job_id: UUID) -> None:
         """Run a finished job again, or a waiting one now."""
         _retried(job_id, await self._sessions.run_async(lambda: store.retry(job_id)))
+
+    def why_sealed(self, record: JobRecord, field: str) -> SealedError | None:
+        """Why this field of the record could not be opened; None: it is open."""
+        return why_sealed(record, field, self._keyring)
+
+    def _opened(self, job_id: UUID, found: JobRecord | None) -> JobRecord:
+        record = _found(job_id, found)
+        return record if self._keyring is None else open_record(record, self._keyring)
+
+    def _open_events(self, job_id: UUID, events: list[JobEvent]) -> list[JobEvent]:
+        keyring = self._keyring
+        return events if keyring is None else [open_event(event, job_id, keyring) for event in events]
 
 
 def _first_by_copy(

@@ -78,11 +78,15 @@ class Job(Generic[R]):
 
     @property
     def result(self) -> R:
-        """What the handler returned. Raises JobFailed, JobCancelled or ResultNotReady if there is nothing to return."""
+        """What the handler returned. Raises JobFailed, JobCancelled or ResultNotReady if there is nothing to return,
+        KeyMissing or SealBroken if it is sealed and cannot be opened."""
         if self._record is None or not self._record.status.finished:
             self.refresh()
         record = self.record
         if record.status is Status.COMPLETED:
+            sealed = self._client.why_sealed(record, "result")
+            if sealed is not None:
+                raise sealed
             return cast(R, self._load_result(record.result) if self._load_result else record.result)
         if record.status is Status.FAILED:
             reason = (record.last_error or "no reason given").strip().splitlines()[-1]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from uuid import UUID
 
+from howdah.client.copying import CopyRows
 from howdah.db import arrays
 from howdah.db.op import Operation, Statement
 from howdah.model.job import JobEvent, JobRecord
@@ -15,8 +15,6 @@ from howdah.model.status import Status
 #: From this many on COPY; below, an array's single round trip. A guess (docs/decisions/0003).
 COPY_FROM = 200
 _ROWS_PER_CHUNK = 5000
-#: Of a COPY, what is made while the server takes in the part before.
-_ROWS_PER_WRITE = 1000
 
 
 def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions, *, alone: bool) -> Operation[None]:
@@ -29,14 +27,11 @@ def enqueue_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], option
     """Many jobs of one type by COPY, or by one array when they are few. Call it inside a transaction."""
     if len(ids) < COPY_FROM:
         return (yield from repeat_many(ids, job_type, data, options))
+    due = options.run_at
     if options.delay is not None:
-        rows = yield Statement("client/due_time", {"delay": options.delay})
-        options = replace(options, delay=None, run_at=None)
-        due = str(rows[0][0])
-    else:
-        due = r"\N" if options.run_at is None else options.run_at.isoformat()
-    tail = "\t".join((str(int(options.priority)), _copy_text(options.queue), due, str(options.max_attempts)))
-    yield Statement("client/enqueue_copy", copy=_copy_rows(ids, _copy_text(job_type), data, tail))
+        due = (yield Statement("client/due_time", {"delay": options.delay}))[0][0]
+    rows = CopyRows(ids, job_type, data, int(options.priority), options.queue, due, options.max_attempts)
+    yield Statement("client/enqueue_copy", copy=rows)
 
 
 def repeat_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions) -> Operation[None]:
@@ -94,20 +89,3 @@ def _columns(options: JobOptions) -> dict[str, object]:
         "run_at": options.run_at,
         "max_attempts": options.max_attempts,
     }
-
-
-def _copy_rows(ids: Sequence[UUID], job_type: str, data: Sequence[str], tail: str) -> Iterator[str]:
-    for start in range(0, len(ids), _ROWS_PER_WRITE):
-        chunk = slice(start, start + _ROWS_PER_WRITE)
-        yield "".join(
-            f"{job_id}\t{job_type}\t{_copy_text(text)}\t{tail}\n"
-            for job_id, text in zip(ids[chunk], data[chunk], strict=True)
-        )
-
-
-def _copy_text(text: str) -> str:
-    if "\\" in text:
-        text = text.replace("\\", "\\\\")
-    if "\t" in text or "\n" in text or "\r" in text:
-        text = text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-    return text

@@ -35,6 +35,20 @@ def is_transient(error: BaseException) -> bool:
     return isinstance(error, Transient) and not is_data_error(error)
 
 
+def without_row(error: psycopg.Error) -> psycopg.Error:
+    """The same error, saying only what the server says first. Its DETAIL quotes the row that was refused, and who logs
+    an error does not mean to log a payload; `error.diag` still has it."""
+    if error.diag.message_primary is not None:
+        error.args = (error.diag.message_primary,)
+    return error
+
+
+def kind_of(error: BaseException) -> str:
+    """What may be logged of an error whose text may quote a payload."""
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    return type(error).__name__ if state is None else f"{type(error).__name__} (SQLSTATE {state})"
+
+
 def explain(error: BaseException) -> HowdahError | None:
     """The same fault as an error that tells what to do, or None if the fault is not the user's."""
     first = " ".join(str(error).split("\n")[0].split()) or type(error).__name__

@@ -14,7 +14,7 @@ import psycopg
 
 from howdah.db.catalog import Catalog
 from howdah.db.connecting import connect, connect_async
-from howdah.db.faults import explain, is_busy, is_data_error, is_forbidden
+from howdah.db.faults import explain, is_busy, is_data_error, is_forbidden, kind_of
 from howdah.db.op import Operation, perform, perform_async
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Outage:
             first = not self._failing
             self._failing.add(role)
         if first:
-            logger.warning("database lost, trying again until it is back: %s", explain(error) or error)
+            logger.warning("database lost, trying again until it is back: %s", explain(error) or kind_of(error))
 
     def end(self, role: str) -> None:
         """The link of that role works. The database is back when all that failed work again: on a server that has

@@ -7,7 +7,7 @@ that run operations; a new driver would be a third.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -15,18 +15,21 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from howdah.db.catalog import Catalog
+from howdah.db.faults import without_row
 
 Row: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
+#: The rows of a COPY as they are sent, given the encoding of the connection.
+Copy: TypeAlias = Callable[[str], Iterable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of the catalog with its parameters, or the text that a COPY statement takes."""
+    """One statement of the catalog with its parameters, or the rows that a COPY statement takes."""
 
     name: str
     parameters: Mapping[str, object] = field(default_factory=dict)
-    copy: Iterable[str] | None = None
+    copy: Copy | None = None
 
 
 Operation: TypeAlias = Generator[Statement, list[Row], T]
@@ -40,7 +43,7 @@ def perform(connection: psycopg.Connection[Any], catalog: Catalog, operation: Op
             try:
                 rows = _fetch(connection, catalog, statement)
             except psycopg.Error as error:
-                statement = operation.throw(error)
+                statement = operation.throw(without_row(error))
             else:
                 statement = operation.send(rows)
     except StopIteration as stop:
@@ -56,7 +59,7 @@ async def perform_async(connection: psycopg.AsyncConnection[Any], catalog: Catal
             try:
                 rows = await _fetch_async(connection, catalog, statement)
             except psycopg.Error as error:
-                statement = operation.throw(error)
+                statement = operation.throw(without_row(error))
             else:
                 statement = operation.send(rows)
     except StopIteration as stop:
@@ -69,7 +72,7 @@ def _fetch(connection: psycopg.Connection[Any], catalog: Catalog, statement: Sta
     with connection.cursor(row_factory=tuple_row, binary=True) as cursor:
         if statement.copy is not None:
             with cursor.copy(query) as copy:
-                for chunk in statement.copy:
+                for chunk in statement.copy(connection.info.encoding):
                     copy.write(chunk)
             return []
         cursor.execute(query, statement.parameters)
@@ -81,7 +84,7 @@ async def _fetch_async(connection: psycopg.AsyncConnection[Any], catalog: Catalo
     async with connection.cursor(row_factory=tuple_row, binary=True) as cursor:
         if statement.copy is not None:
             async with cursor.copy(query) as copy:
-                for chunk in statement.copy:
+                for chunk in statement.copy(connection.info.encoding):
                     await copy.write(chunk)
             return []
         await cursor.execute(query, statement.parameters)

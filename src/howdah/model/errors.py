@@ -11,6 +11,9 @@ HowdahError
 │   ├── AppNotFound                    the command line cannot import the app it was pointed at
 │   ├── SchemaMissing / SchemaTooOld / SchemaTooNew
 │   ├── DatabaseUnavailable            cannot connect, wrong password, no rights, read-only
+│   ├── SealedError                    what is stored is encrypted and cannot be opened
+│   │   ├── KeyMissing                      its key is not here
+│   │   └── SealBroken                      it was changed, or moved to another job
 │   └── EmbeddedError                  the embedded PostgreSQL cannot start or stop
 ├── ResultNotReady                the job has not finished
 ├── JobFailed                     the job ended as failed
@@ -78,6 +81,18 @@ class SchemaTooNew(UserError):
 
 class DatabaseUnavailable(UserError):
     """The database cannot be used; check that it runs and that the URL, password and rights are right."""
+
+
+class SealedError(UserError):
+    """What is stored is sealed, and cannot be opened."""
+
+
+class KeyMissing(SealedError):
+    """It is sealed with a key that is not here; add the key to HOWDAH_KEYS."""
+
+
+class SealBroken(SealedError):
+    """It is sealed, and was changed or moved since; it cannot be opened."""
 
 
 class EmbeddedError(UserError):

@@ -25,6 +25,7 @@ _ARRAYS: frozenset[Any] = frozenset({list, tuple, Sequence})
 _OBJECTS: frozenset[Any] = frozenset({dict, Mapping})
 _PLAIN: frozenset[Any] = _SCALARS | _ARRAYS | _OBJECTS | {Any, object}
 
+_QUOTED = re.compile(r"(?s)\A(Invalid (?:enum )?value) .*?(?= - at `|\Z)")
 _AT = re.compile(r"(?s)(?P<reason>.*) - at `(?P<key>key` in `)?\$(?P<where>.*)`\Z")
 
 
@@ -175,7 +176,8 @@ def _load_custom(kind: Any, plain: object) -> Any:
 
 
 def _fault(error: Exception) -> Fault:
-    reason, where, key = str(error), "", ""
+    # The one message of msgspec's that quotes a value; errors are logged, and values are not.
+    reason, where, key = _QUOTED.sub(r"\1", str(error)), "", ""
     # An error inside a model has two paths, that to the model being the last.
     while found := _AT.match(reason):
         reason = found["reason"]

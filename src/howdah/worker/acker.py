@@ -22,6 +22,7 @@ from howdah.worker import store
 from howdah.worker.held import Held, Holdings
 from howdah.worker.journal import Journal
 from howdah.worker.reports import gather
+from howdah.worker.seals import Seals
 from howdah.worker.store import Completion, Ending
 
 logger = logging.getLogger("howdah.worker")
@@ -48,12 +49,18 @@ class Acker:
     """The one writer of ends in this process."""
 
     def __init__(
-        self, link: Link, holdings: Holdings, on_retry: Callable[[float], None], expects_more: Callable[[], bool]
+        self,
+        link: Link,
+        holdings: Holdings,
+        on_retry: Callable[[float], None],
+        expects_more: Callable[[], bool],
+        seals: Seals,
     ) -> None:
         self._link = link
         self._holdings = holdings
         self._on_retry = on_retry
         self._expects_more = expects_more
+        self._seals = seals
         self._journal = Journal()
         self._postponed: list[Held] = []
         self._waiting_for_locks: set[asyncio.Task[None]] = set()
@@ -146,7 +153,7 @@ class Acker:
         self._holdings.settle()
         while any(held.being_written for held in batch.held):  # noqa: ASYNC110 - the pulse is a thread, without events
             await asyncio.sleep(0.002)
-        words = gather(batch.held)
+        words = gather(batch.held, self._seals)
         try:
             if words.running or words.events:
                 await self._link.perform(store.report(words.running, words.events))

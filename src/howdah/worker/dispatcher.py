@@ -17,6 +17,7 @@ from contextvars import copy_context
 from howdah.db.link import Link
 from howdah.model.handler import Handler, Mode
 from howdah.runtime.backoff import Pauses
+from howdah.runtime.tracing import kind_and_place
 from howdah.worker import store
 from howdah.worker.acker import Acker
 from howdah.worker.executor import Executor
@@ -162,7 +163,8 @@ class Dispatcher:
             end = await (self._run_suspect(held) if held.job.deaths else self._executor.execute(held))
         except BaseException as error:
             # Nothing should come this far; whatever did, the job must end and its slot come free.
-            logger.exception("the worker failed to run a job", extra={"job_id": str(held.job_id)})
+            about = {"job_id": str(held.job_id), **kind_and_place(error)}
+            logger.error("the worker failed to run a job", extra=about)
             end = Ending(held.job.id, held.job.lease, "retry", f"the worker failed to run it: {type(error).__name__}")
         if not held.ended:
             self._end(held, end)

@@ -16,7 +16,9 @@ from howdah.model.outcome import Cancel, Fail, Retry, Snooze, checked_delay
 from howdah.model.retry import Backoff
 from howdah.payload.json_text import from_json, to_json
 from howdah.payload.sanitise import clean_text
+from howdah.sealing.envelope import SEALED_TEXT
 from howdah.worker.held import Held, Stop
+from howdah.worker.seals import Seals
 from howdah.worker.store import Completion, Ending
 
 logger = logging.getLogger("howdah.worker")
@@ -54,19 +56,29 @@ class Runner(Protocol):
 class Executor:
     """Turns a held job into the end of its claim."""
 
-    def __init__(self, handlers: Mapping[str, Handler], runners: Mapping[str, Runner]) -> None:
+    def __init__(self, handlers: Mapping[str, Handler], runners: Mapping[str, Runner], seals: Seals) -> None:
         self._handlers = handlers
         self._runners = runners
+        self._seals = seals
 
     async def execute(self, held: Held) -> Completion | Ending | None:
         """Run the handler; None when the job is no longer ours to end."""
+        if held.job.data.startswith(SEALED_TEXT):
+            refused = self._seals.open(held)
+            if refused is not None:
+                return refused
+        end = await self._run(held)
+        return self._seals.seal(held, end) if self._seals.sealing else end
+
+    async def _run(self, held: Held) -> Completion | Ending | None:
         job = held.job
         handler = self._handlers[job.job_type]
         try:
             arguments = handler.signature.decode(_read(job.data))
         except ArgumentError as error:
             held.error_kind = type(error).__name__
-            return Ending(job.id, job.lease, "fail", f"the arguments do not fit the handler: {plain(error)}")
+            reason = f"the arguments do not fit the handler: {plain(error)}"
+            return Ending(job.id, job.lease, "fail", reason, by_handler=True)
         try:
             result = await self._runners[handler.mode].run(handler, held, arguments)
         except BaseException as error:
@@ -84,9 +96,9 @@ class Executor:
         job = held.job
         held.error_kind = type(error).__name__
 
-        def end(outcome: str, text: str | None, delay: timedelta | None = None) -> Ending:
+        def end(outcome: str, text: str | None, delay: timedelta | None = None, *, quoting: bool = False) -> Ending:
             seconds = None if delay is None else delay.total_seconds()
-            return Ending(job.id, job.lease, outcome, text, seconds, held.ran())
+            return Ending(job.id, job.lease, outcome, text, seconds, held.ran(), quoting)
 
         if held.stop is Stop.LOST:
             return None
@@ -94,12 +106,12 @@ class Executor:
             case Snooze():
                 return end("snooze", None, error.delay)
             case Cancel():
-                return end("cancel", plain(error))
+                return end("cancel", plain(error), quoting=True)
             case Fail():
-                return end("fail", plain(error))
+                return end("fail", plain(error), quoting=True)
             case Retry():
                 delay = error.after if error.after is not None else _delay(handler, held, error)
-                return end("retry" if delay is not None else "fail", plain(error), delay)
+                return end("retry" if delay is not None else "fail", plain(error), delay, quoting=True)
             case JobCancelled() if held.context.cancelled:
                 return end("cancel", "cancelled on request")
             case ChildDied():
@@ -109,11 +121,12 @@ class Executor:
         if held.stop is Stop.SHUTDOWN and isinstance(error, asyncio.CancelledError | Abandoned):
             return end("release", None)
         if isinstance(error, ResultRefused):
-            return end("fail", f"the result cannot be stored: {plain(error)}")
+            return end("fail", f"the result cannot be stored: {plain(error)}", quoting=True)
         if isinstance(error, TimedOut):
             held.lingering = error.lingering
         delay = _delay(handler, held, error)
-        return end("fail" if delay is None else "retry", described(error), delay)
+        quoting = not isinstance(error, TimedOut)
+        return end("fail" if delay is None else "retry", described(error), delay, quoting=quoting)
 
 
 def _read(data: str) -> object:

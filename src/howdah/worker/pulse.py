@@ -21,6 +21,7 @@ from howdah.db.op import Operation
 from howdah.worker import store
 from howdah.worker.held import Held, Holdings, Stop
 from howdah.worker.reports import gather
+from howdah.worker.seals import Seals
 
 logger = logging.getLogger("howdah.worker")
 #: Under a second, so that a start, a word or a cancellation is through within one.
@@ -39,11 +40,13 @@ class Pulse:
         holdings: Holdings,
         silence: float,
         register: Callable[[], Operation[None]],
+        seals: Seals,
     ) -> None:
         self._link = link
         self._worker_id = worker_id
         self._holdings = holdings
         self._register = register
+        self._seals = seals
         self._silence = silence
         self._seconds = min(PULSE_SECONDS, silence / 8)
         self._idle_seconds = silence / 6
@@ -126,7 +129,7 @@ class Pulse:
             self._holdings.end_writing(speaking)
 
     def _write_words(self, speaking: list[Held]) -> None:
-        words = gather(speaking, mark_running=True)
+        words = gather(speaking, self._seals, mark_running=True)
         if not words.running and not words.events:
             return
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from howdah.model.context import Report
 from howdah.worker.held import Held
+from howdah.worker.seals import Seals
 from howdah.worker.store import Happening, Running
 
 
@@ -25,7 +26,7 @@ class Words:
             held.context.put_back(report)
 
 
-def gather(many: Iterable[Held], *, mark_running: bool = False) -> Words:
+def gather(many: Iterable[Held], seals: Seals, *, mark_running: bool = False) -> Words:
     """Take what these jobs have said. With mark_running, also those that have only just started."""
     words = Words()
     now = time.monotonic()
@@ -36,10 +37,10 @@ def gather(many: Iterable[Held], *, mark_running: bool = False) -> Words:
         job = held.job
         if report:
             words.sources.append((held, report))
-            words.events += [
-                Happening(job.id, job.lease, job.events_count + number, name, data, max(0.0, now - at))
-                for number, name, data, at in report.events
-            ]
+            for number, name, data, at in report.events:
+                stored = seals.seal_event(held.job_id, name, data) if seals.sealing else data
+                happening = Happening(job.id, job.lease, job.events_count + number, name, stored, max(0.0, now - at))
+                words.events.append(happening)
         told = report.progress is not None or report.stage is not None
         if told or (mark_running and not held.marked):
             words.running.append(Running(job.id, job.lease, report.progress, report.stage, now - held.started))

@@ -63,6 +63,8 @@ class Ending:
     error: str | None = None
     delay: float | None = None
     ran: float | None = None
+    #: Whether the error is in the handler's words, which may quote what the job carries.
+    by_handler: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,16 +25,19 @@ from howdah.db.op import Operation
 from howdah.model.errors import OptionError
 from howdah.model.handler import Handler, Mode
 from howdah.model.worker_settings import WorkerSettings
+from howdah.runtime.tracing import kind_and_place
+from howdah.sealing.keyring import Keyring
 from howdah.worker import store
 from howdah.worker.acker import Acker
 from howdah.worker.claimer import Claimer
 from howdah.worker.dispatcher import Dispatcher
-from howdah.worker.executor import Executor
+from howdah.worker.executor import Executor, Runner
 from howdah.worker.held import Holdings
 from howdah.worker.listener import listen
 from howdah.worker.process_runner import ProcessRunner
 from howdah.worker.pulse import Pulse
 from howdah.worker.runners import LoopRunner, ThreadedRunner
+from howdah.worker.seals import Seals
 from howdah.worker.slots import Slots, make_pools
 
 logger = logging.getLogger("howdah.worker")
@@ -56,6 +59,7 @@ class Worker:
         handlers: Mapping[str, Handler],
         settings: WorkerSettings,
         companion: Companion | None,
+        keyring: Keyring | None = None,
     ) -> None:
         self.worker_id = _make_id(settings.name)
         self._url = url
@@ -65,6 +69,7 @@ class Worker:
         self._handlers = _served_handlers(handlers, settings)
         self._queues = dict(settings.queues) or {handler.queue: None for handler in self._handlers.values()}
         self._outage = Outage()
+        self._seals = Seals(keyring)
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
         #: Handlers that would not be interrupted when the worker stopped: they run on until the process ends.
@@ -84,14 +89,14 @@ class Worker:
         slots = Slots(make_pools(self._queues, self._settings.concurrency))
         acks, claims = self._link("acks"), self._link("claims")
         processes = ProcessRunner()
-        executor = Executor(
-            self._handlers, {Mode.LOOP: LoopRunner(), Mode.THREAD: ThreadedRunner(), Mode.PROCESS: processes}
-        )
+        runners: dict[str, Runner] = {Mode.LOOP: LoopRunner(), Mode.THREAD: ThreadedRunner(), Mode.PROCESS: processes}
+        executor = Executor(self._handlers, runners, self._seals)
         acker = Acker(
             acks,
             holdings,
             on_retry=lambda seconds: claimer.due_in(seconds),  # noqa: PLW0108 - claimer is made below
             expects_more=lambda: slots.buffered,
+            seals=self._seals,
         )
         dispatcher = Dispatcher(self._handlers, executor, slots, holdings, acker, acks)
         claimer = Claimer(claims, self.worker_id, list(self._handlers), slots, dispatcher.take, lambda: acker.backlog)
@@ -158,7 +163,8 @@ class Worker:
 
     def _pulse(self, holdings: Holdings) -> Pulse:
         link = BlockingLink(self._url, self._catalog, "pulse", self._outage)
-        return Pulse(link, self.worker_id, holdings, self._settings.silence.total_seconds(), self._register)
+        silence = self._settings.silence.total_seconds()
+        return Pulse(link, self.worker_id, holdings, silence, self._register, self._seals)
 
     def _register(self) -> Operation[None]:
         info = {"host": socket.gethostname(), "pid": os.getpid(), "python": platform.python_version()}
@@ -206,8 +212,8 @@ async def _kept_alive(what: str, run: Callable[[], Coroutine[Any, Any, None]]) -
     while True:
         try:
             return await run()
-        except Exception:
-            logger.exception("%s failed unexpectedly; starting it again", what)
+        except Exception as error:
+            logger.error("%s failed unexpectedly; starting it again", what, extra=kind_and_place(error))
             await asyncio.sleep(1)
 
 

@@ -1,0 +1,1 @@
+"""`make audit`: whether a known vulnerability stands in a version that constraints.txt pins."""
