@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from uuid import UUID
 
-from torture.evidence import OUTAGES, Change, Evidence, Run, Strike
+from torture.evidence import OUTAGES, Change, Evidence, Run, Strike, worker_of
 
 TERMINAL = {"completed", "failed", "cancelled"}
 HELD = {"claimed", "running"}
@@ -81,8 +81,8 @@ def stale(evidence: Evidence) -> Iterator[str]:
         if change.became != "completed" or not isinstance(change.result, dict):
             continue
         worker, attempt = change.result.get("worker"), change.result.get("attempt")
-        if (worker, attempt) != (_worker(change), change.attempt):
-            held = f"attempt {change.attempt} of {_worker(change)}"
+        if (worker, attempt) != (worker_of(change), change.attempt):
+            held = f"attempt {change.attempt} of {worker_of(change)}"
             yield f"job {change.job}: {held} was completed by attempt {attempt} of {worker}"
 
 
@@ -103,7 +103,7 @@ def leases(evidence: Evidence) -> Iterator[str]:
 def unclaimed_runs(evidence: Evidence) -> Iterator[str]:
     """A handler runs once for each claim, by the worker that claimed."""
     claims = {
-        (change.job, change.attempt, _worker(change)) for change in evidence.history if change.became == "claimed"
+        (change.job, change.attempt, worker_of(change)) for change in evidence.history if change.became == "claimed"
     }
     counted = Counter((run.job, run.attempt, run.worker) for run in evidence.runs)
     for (job, attempt, worker), count in counted.items():
@@ -223,7 +223,7 @@ class Explanations:
             if strike.fault in EXPLAINING:
                 self._faults[strike.worker].append(strike)
         claims = [change for change in evidence.history if change.became == "claimed"]
-        self._claimed = {(claim.job, claim.attempt, _worker(claim)): claim.at for claim in claims}
+        self._claimed = {(claim.job, claim.attempt, worker_of(claim)): claim.at for claim in claims}
 
     def loss_of(self, run: Run, until: float) -> bool:
         """Whether a fault hit the claim of this run before that moment."""
@@ -231,7 +231,7 @@ class Explanations:
 
     def death(self, before: Change, after: Change) -> bool:
         """Whether a claim was lost between these changes of a job, and a fault is the reason."""
-        return after.deaths > before.deaths and self._hit(_worker(before), before.at, after.at)
+        return after.deaths > before.deaths and self._hit(worker_of(before), before.at, after.at)
 
     def _hit(self, worker: str, since: float, until: float) -> bool:
         hits = [*self._faults[worker], *self._faults[None]]
@@ -241,11 +241,6 @@ class Explanations:
 def check(evidence: Evidence) -> dict[str, list[str]]:
     """The violations of each invariant."""
     return {invariant.__name__: list(invariant(evidence)) for invariant in INVARIANTS}
-
-
-def _worker(change: Change) -> str:
-    # A worker's id is its name and a part of its own.
-    return (change.worker or "").rsplit(":", 1)[0]
 
 
 def _outage(evidence: Evidence, begin: float, end: float) -> bool:

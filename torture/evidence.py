@@ -60,6 +60,12 @@ class Change:
     result: Any
 
 
+def worker_of(change: Change) -> str:
+    """The name of the worker that held the job."""
+    # A worker's id is its name and a part of its own.
+    return (change.worker or "").rsplit(":", 1)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A job as it stands at the end."""

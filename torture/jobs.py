@@ -28,76 +28,87 @@ def _pen() -> Pen:
     return Pen(Path(os.environ[FOLDER_VARIABLE]) / f"{os.environ[WORKER_VARIABLE]}.ledger")
 
 
-def _start(ctx: JobContext, token: int) -> dict[str, object]:
-    _pen().write("start", str(ctx.job_id), token, ctx.attempt, ctx.job_type)
+def _who(ctx: JobContext) -> dict[str, object]:
     return {"worker": os.environ.get(WORKER_VARIABLE, "?"), "attempt": ctx.attempt}
 
 
-def _end(ctx: JobContext, token: int, how: str) -> None:
-    _pen().write("end", str(ctx.job_id), token, ctx.attempt, how)
+def _start(ctx: JobContext, token: int) -> tuple[object, ...]:
+    return "start", str(ctx.job_id), token, ctx.attempt, ctx.job_type
+
+
+def _end(ctx: JobContext, token: int, how: str) -> tuple[object, ...]:
+    return "end", str(ctx.job_id), token, ctx.attempt, how
+
+
+async def _note(line: tuple[object, ...]) -> None:
+    await _pen().awrite(str(line[0]), *line[1:])
+
+
+def _note_at_once(line: tuple[object, ...]) -> None:
+    _pen().write(str(line[0]), *line[1:])
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 async def quick(ctx: JobContext, token: int, seconds: float) -> dict[str, object]:
     """On the event loop, without a wait worth mentioning."""
-    who = _start(ctx, token)
-    _end(ctx, token, "done")
-    return who
+    await _note(_start(ctx, token))
+    await _note(_end(ctx, token, "done"))
+    return _who(ctx)
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 async def wait(ctx: JobContext, token: int, seconds: float) -> dict[str, object]:
     """On the event loop, can be interrupted."""
-    who = _start(ctx, token)
     try:
+        await _note(_start(ctx, token))
         await asyncio.sleep(seconds)
     except asyncio.CancelledError:
-        _end(ctx, token, "lost" if ctx.lost else "interrupted")
+        _note_at_once(_end(ctx, token, "lost" if ctx.lost else "interrupted"))
         raise
-    _end(ctx, token, "done")
-    return who
+    await _note(_end(ctx, token, "done"))
+    return _who(ctx)
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 def block(ctx: JobContext, token: int, seconds: float) -> dict[str, object]:
     """In a thread, and finishes whatever happened meanwhile: where late acknowledgements come from."""
-    who = _start(ctx, token)
+    _note_at_once(_start(ctx, token))
     # Not time.sleep: in a process whose clock libfaketime has put back it raises.
     select.select([], [], [], seconds)
-    _end(ctx, token, "done")
-    return who
+    _note_at_once(_end(ctx, token, "done"))
+    return _who(ctx)
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 async def walk(ctx: JobContext, token: int, seconds: float) -> dict[str, object]:
     """Reports as it goes."""
-    who = _start(ctx, token)
     try:
+        await _note(_start(ctx, token))
         for step in range(1, 11):
             ctx.progress(step * 10, stage=f"step {step}")
             await asyncio.sleep(seconds / 10)
     except asyncio.CancelledError:
-        _end(ctx, token, "lost" if ctx.lost else "interrupted")
+        _note_at_once(_end(ctx, token, "lost" if ctx.lost else "interrupted"))
         raise
-    _end(ctx, token, "done")
-    return who
+    await _note(_end(ctx, token, "done"))
+    return _who(ctx)
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 async def flaky(ctx: JobContext, token: int, seconds: float) -> dict[str, object]:
     """Raises on its first attempt, with text that no table can hold as it is."""
-    who = _start(ctx, token)
+    await _note(_start(ctx, token))
     if ctx.attempt == 1:
-        _end(ctx, token, "raised")
+        await _note(_end(ctx, token, "raised"))
         raise ValueError("no luck \x00 \ud800 this time")
-    _end(ctx, token, "done")
-    return who
+    await _note(_end(ctx, token, "done"))
+    return _who(ctx)
 
 
 @app.job(max_attempts=ATTEMPTS, retry=_SOON)
 async def poison(ctx: JobContext, token: int, seconds: float) -> None:
     """Kills its worker."""
-    _start(ctx, token)
+    _note_at_once(_start(ctx, token))
     os.kill(os.getpid(), signal.SIGKILL)
 
 

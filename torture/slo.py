@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from torture.evidence import OUTAGES, Change, Evidence
+from torture.evidence import OUTAGES, Change, Evidence, worker_of
 from torture.tiers import DRAIN_SECONDS, SILENCE_SECONDS
 
 RECLAIM_SECONDS = SILENCE_SECONDS + 3.0
@@ -53,7 +53,7 @@ def _reclaims(evidence: Evidence) -> list[float]:
     for change in evidence.history:
         before = held.pop(change.job, None) if change.became == "claimed" else None
         if before is not None:
-            killed = kills.get((before.worker or "").rsplit(":", 1)[0])
+            killed = kills.get(worker_of(before))
             # While the server itself was away nobody could claim.
             away = killed is not None and any(o.began <= change.at and o.ended >= killed for o in outages)
             if killed is not None and before.at <= killed < change.at and not away:
@@ -68,13 +68,32 @@ def _reclaims(evidence: Evidence) -> list[float]:
 
 
 def _first_completions(evidence: Evidence, back: list[float]) -> list[float]:
-    ends = [change.at for change in evidence.history if change.became == "completed"]
+    """From the server's first answer to the first completion by a worker that no other fault held up. If every worker
+    was killed, stopped or cut off around that moment, there is nothing to measure."""
+    ends = [(change.at, worker_of(change)) for change in evidence.history if change.became == "completed"]
     found = []
     for moment in back:
-        later = [at - moment for at in ends if at > moment]
+        witnesses = _undisturbed(evidence, moment)
+        later = [at - moment for at, worker in ends if at > moment and worker in witnesses]
         if later:
             found.append(min(later))
+        elif witnesses and any(at > moment for at, _ in ends):
+            found.append(float("inf"))
     return found
+
+
+def _undisturbed(evidence: Evidence, moment: float) -> set[str]:
+    """Workers that had claimed before, claimed again after, and met nothing else within the limit."""
+    claims = [(change.at, worker_of(change)) for change in evidence.history if change.became == "claimed"]
+    before = {worker for at, worker in claims if at < moment}
+    # One that never claims again had died; its death is among the strikes, but may lie before.
+    after = {worker for at, worker in claims if at > moment}
+    struck = {
+        strike.worker
+        for strike in evidence.strikes
+        if strike.began <= moment + FIRST_COMPLETION_SECONDS and strike.ended >= moment
+    }
+    return (before & after) - {worker for worker in struck if worker is not None}
 
 
 def _p99(values: list[float]) -> float | None:
