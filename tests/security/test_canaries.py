@@ -156,7 +156,7 @@ def cancel_while_running(stage: Stage, app: Howdah) -> None:
 def run_everything(stage: Stage, app: Howdah, log_format: str) -> tuple[str, str]:
     """Every job, with two workers of which one is killed. Their logs, and what the sessions showed."""
     shell = stage.shell(OWNER)
-    settings = ("-v", "--log-format", log_format, "--silence", "2s", "--poll", "200ms", "--processes", "2")
+    settings = ("-v", "--log-format", log_format, "--silence", "10s", "--poll", "200ms", "--processes", "2")
     with shell.worker(*settings) as worker:
         ids = enqueue_everything(app, stage.canary)
         by_hand = put_in_by_hand(stage)
