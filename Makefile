@@ -5,12 +5,15 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint evidence bench bench-peers torture torture-long museum audit clean
+.PHONY: help setup demo test fuzz-ui pictures lint evidence evidence-dashboard bench bench-peers torture torture-long museum audit clean
 
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
 	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
-	@echo "make evidence  figures that take minutes: claims beside millions of others"
+	@echo "make fuzz-ui  10,000 requests to the dashboard, made from its own description (a few hundred are part of make test)"
+	@echo "make evidence  figures that take minutes: claims, and lists, beside millions of others"
+	@echo "make evidence-dashboard  every page of the dashboard beside 10 M jobs, and what ten viewers cost the workers (HOWDAH_LIST_JOBS=n)"
+	@echo "make pictures  the documentation's pictures of the dashboard, made anew by the tests in Chromium"
 	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
 	@echo "make torture  half an hour of kills, crashes and cut networks, with a verdict (SEED=n repeats a schedule; torture-long: 8 hours)"
@@ -38,8 +41,18 @@ lint: setup
 test: lint
 	$(BIN)/pytest -n 2 $(TESTS)
 
+REQUESTS ?= 10000
+fuzz-ui: setup
+	HOWDAH_FUZZ_REQUESTS=$(REQUESTS) $(BIN)/pytest tests/dashboard/test_fuzz.py -q -s --timeout 3600
+
 evidence: setup
 	$(BIN)/pytest evidence -s -q -p no:xdist --timeout 1800
+
+evidence-dashboard: setup
+	$(BIN)/pytest evidence/test_dashboard_at_size.py -s -q -p no:xdist --timeout 7200
+
+pictures: setup
+	HOWDAH_REQUIRE_PROGRAMS=1 HOWDAH_DOC_PICTURES=1 $(BIN)/pytest tests/browser
 
 bench: setup
 	$(BIN)/howdah bench --goals --private $(BENCH)

@@ -47,8 +47,13 @@ if TYPE_CHECKING:
     from howdah.model.priority import Priority
     from howdah.model.retry import Backoff
     from howdah.model.status import Status
+    from howdah.model.update import Update
     from howdah.model.worker_settings import WorkerSettings
     from howdah.sealing.keyring import Keyring
+    from howdah.telemetry.log_context import JobLogFilter
+    from howdah.watch.stream import Watch
+    from howdah.web.access import User
+    from howdah.web.application import dashboard
     from howdah.worker.worker import Worker
 
 _HOMES = {
@@ -65,6 +70,7 @@ _HOMES = {
     "JobDefinition": "howdah.client.definition",
     "JobEvent": "howdah.model.job",
     "JobFailed": "howdah.model.errors",
+    "JobLogFilter": "howdah.telemetry.log_context",
     "JobNotFound": "howdah.model.errors",
     "JobRecord": "howdah.model.job",
     "KeyMissing": "howdah.model.errors",
@@ -81,10 +87,14 @@ _HOMES = {
     "SealBroken": "howdah.model.errors",
     "Snooze": "howdah.model.outcome",
     "Status": "howdah.model.status",
+    "Update": "howdah.model.update",
+    "User": "howdah.web.access",
     "UserError": "howdah.model.errors",
     "WaitTimeout": "howdah.model.errors",
+    "Watch": "howdah.watch.stream",
     "Worker": "howdah.worker.worker",
     "WorkerSettings": "howdah.model.worker_settings",
+    "dashboard": "howdah.web.application",
     "new_job_id": "howdah.model.job_id",
 }
 
@@ -102,6 +112,7 @@ __all__ = [
     "JobDefinition",
     "JobEvent",
     "JobFailed",
+    "JobLogFilter",
     "JobNotFound",
     "JobRecord",
     "KeyMissing",
@@ -118,10 +129,14 @@ __all__ = [
     "SealBroken",
     "Snooze",
     "Status",
+    "Update",
+    "User",
     "UserError",
     "WaitTimeout",
+    "Watch",
     "Worker",
     "WorkerSettings",
+    "dashboard",
     "new_job_id",
 ]
 

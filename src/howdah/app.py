@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
@@ -22,7 +22,7 @@ from howdah.embedded.server import EmbeddedServer
 from howdah.maintenance.chores import Chores
 from howdah.model.context import JobContext
 from howdah.model.errors import OptionError, UnknownJobType, shown
-from howdah.model.handler import Handler, Mode
+from howdah.model.handler import ErrorHook, Handler, Mode
 from howdah.model.job_id import as_job_id
 from howdah.model.options import JobOptions, check_name
 from howdah.model.priority import Priority
@@ -31,6 +31,9 @@ from howdah.model.worker_settings import WorkerSettings
 from howdah.payload.results import result_loader
 from howdah.payload.signature import read_signature
 from howdah.sealing.keyring import Keyring, keyring_in_environment
+from howdah.telemetry.tally import Tally
+from howdah.watch.selection import select
+from howdah.watch.stream import Watch
 from howdah.worker.process_runner import check_importable
 from howdah.worker.worker import Worker
 
@@ -77,6 +80,7 @@ class Howdah:
         encryption: Keyring | None = None,
     ) -> None:
         self.handlers: dict[str, Handler] = {}
+        self._error_hooks: list[ErrorHook] = []
         self.definitions: dict[str, JobDefinition[..., Any]] = {}
         self._data_limit = data_limit
         self._pool_size = pool_size
@@ -184,6 +188,15 @@ class Howdah:
         for definition in other.definitions.values():
             self._add(definition.handler, definition.options, definition.load_result)
 
+    def on_error(self, hook: ErrorHook) -> ErrorHook:
+        """Have this called, in the worker, with what a handler raised and the job's context: to tell Sentry or the
+        like. For errors of every attempt, timeouts and dead child processes; not for Retry, Snooze, Cancel and Fail,
+        which are words of the handler. It runs on the worker's event loop and must not take long."""
+        if not callable(hook):
+            raise OptionError(f"on_error takes a function (error, context), not {shown(hook)}")
+        self._error_hooks.append(hook)
+        return hook
+
     def get(self, job_id: UUID | str) -> Job[Any]:
         """The job with that id, as it stands."""
         identity = as_job_id(job_id)
@@ -195,6 +208,22 @@ class Howdah:
         identity = as_job_id(job_id)
         record = await self._client.aget(identity)
         return Job(identity, record.job_type, self._client, record, self._loader(record.job_type))
+
+    def watch(
+        self,
+        *jobs: Job[Any] | UUID | str,
+        job_types: str | Iterable[str] = (),
+        queues: str | Iterable[str] = (),
+        statuses: str | Iterable[str] = (),
+        timeout: float | None = None,
+    ) -> Watch:
+        """How jobs go, as it happens: `async for update in app.watch(job_types="encode")`, or `for` in a thread.
+
+        With jobs (or their ids): until the last of them has ended. Without: whatever workers hold and whatever is newly
+        enqueued, without end. `statuses`: only while they stand so.
+        """
+        ids = [job.id if isinstance(job, Job) else job for job in jobs]
+        return self._client.watch(select(ids, job_types, queues, statuses), timeout=timeout)
 
     def definition(self, job_type: str) -> JobDefinition[..., Any]:
         """The job type of that name."""
@@ -215,17 +244,26 @@ class Howdah:
 
     def worker(self, settings: WorkerSettings | None = None) -> Worker:
         """A worker for this app's job types; `await worker.run()` inside a running event loop."""
-        chosen = settings or WorkerSettings()
-        return Worker(self._sessions.url(), self.catalog, self.handlers, chosen, _do_chores, self._keyring)
+        return Worker(
+            self._sessions.url(),
+            self.catalog,
+            self.handlers,
+            settings or WorkerSettings(),
+            _do_chores,
+            self._error_hooks,
+            self._keyring,
+        )
 
     def close(self) -> None:
         """Give back connections and, if this process uses one, the embedded server."""
+        self._client.close()
         self._sessions.close()
         if self._embedded is not None:
             self._embedded.release()
 
     async def aclose(self) -> None:
         """Give back connections and, if this process uses one, the embedded server."""
+        await asyncio.to_thread(self._client.close)
         await self._sessions.close_async()
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.release)
@@ -247,9 +285,9 @@ class Howdah:
         return definition.load_result if definition is not None else None
 
 
-async def _do_chores(link: Link, silence: float, ring: Callable[[], None]) -> None:
+async def _do_chores(link: Link, silence: float, ring: Callable[[], None], tally: Tally) -> None:
     try:
-        await Chores(link, silence, ring).run()
+        await Chores(link, silence, ring, tally).run()
     finally:
         await link.close()
 

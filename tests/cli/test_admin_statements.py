@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -12,15 +13,14 @@ import pytest
 
 from howdah import Howdah, Status
 from howdah.admin import store
-from howdah.admin.listing import list_jobs
-from howdah.admin.views import JobFilter, JobLine, Lane, PauseKind
+from howdah.admin.filters import JobFilter
+from howdah.admin.views import Lane, PauseKind, Recent
 from howdah.db.op import Operation, Statement
 from tests.conftest import Database
 
 T = TypeVar("T")
 Run = Callable[[Operation[Any]], Any]
-HELD = (Status.CLAIMED, Status.RUNNING)
-ANY, ANY_HELD = JobFilter(), JobFilter(HELD)
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -49,94 +49,6 @@ def fill(sql: psycopg.Connection[Any]) -> Callable[..., list[UUID]]:
 Fill = Callable[..., list[UUID]]
 
 
-def ids(lines: list[JobLine] | None) -> list[UUID]:
-    assert lines is not None
-    return [line.id for line in lines]
-
-
-def test_list_ledger(run: Run, fill: Fill) -> None:
-    done = fill(3, "completed", "a", "q", "w1")
-    failed = fill(2, "failed", "b", "r", "w2")
-    everything = failed + done
-
-    def listed(wanted: JobFilter = ANY, before: UUID | None = None, limit: int = 9, look: int = 9) -> list[UUID]:
-        return ids(run(store.list_ledger(wanted, before, limit, look)))
-
-    assert listed() == everything
-    assert listed(limit=2) == everything[:2]
-    assert listed(look=4) == everything[:4]
-    assert listed(before=everything[0]) == everything[1:]
-    assert listed(before=everything[3]) == everything[4:]
-    for this, that in [
-        (JobFilter((Status.COMPLETED,)), JobFilter((Status.FAILED,))),
-        (JobFilter(job_type="a"), JobFilter(job_type="b")),
-        (JobFilter(queue="q"), JobFilter(queue="r")),
-        (JobFilter(worker_id="w1"), JobFilter(worker_id="w2")),
-    ]:
-        assert (listed(this), listed(that)) == (done, failed)
-    assert listed(JobFilter((Status.COMPLETED, Status.FAILED))) == everything
-    assert listed(JobFilter(job_type="a"), look=4) == done[:2], "the search ends where it was told to"
-
-
-def test_find_search_end(run: Run, fill: Fill) -> None:
-    made = fill(5, "completed")
-    assert run(store.find_search_end(None, 1)) == made[0]
-    assert run(store.find_search_end(None, 5)) == made[4]
-    assert run(store.find_search_end(None, 6)) is None
-    assert run(store.find_search_end(made[1], 2)) == made[3]
-    assert run(store.find_search_end(made[3], 2)) is None
-
-
-def test_list_waiting(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
-    first, second = fill(3, job_type="a", queue="q"), fill(2, job_type="b", queue="r")
-    fill(2, "completed")
-    everything = second + first
-    sql.execute("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = %s", (everything[1],))
-
-    def listed(wanted: JobFilter = ANY, before: UUID | None = None, limit: int = 9, most: int = 9) -> list[UUID] | None:
-        lines = run(store.list_waiting(wanted, before, limit, most))
-        return None if lines is None else ids(lines)
-
-    assert listed() == everything
-    assert listed(limit=2) == everything[:2]
-    assert listed(before=everything[0]) == everything[1:]
-    assert listed(before=everything[3]) == everything[4:]
-    assert (listed(JobFilter(job_type="a")), listed(JobFilter(job_type="b"))) == (first, second)
-    assert (listed(JobFilter(queue="q")), listed(JobFilter(queue="r"))) == (first, second)
-    assert listed(JobFilter(queue="s")) == []
-    assert listed(most=3) is None
-    assert listed(most=4) == everything
-    # A row of the line that is no longer true is not believed.
-    sql.execute("INSERT INTO ready SELECT lane_of('q', 'a'), 0, now(), id FROM jobs WHERE status = 'completed'")
-    assert listed() == everything
-
-
-def test_list_held(run: Run, fill: Fill) -> None:
-    running = fill(3, "running", "a", "q", "w1")
-    claimed = fill(2, "claimed", "b", "r", "w2")
-    everything = claimed + running
-
-    def listed(
-        wanted: JobFilter = ANY_HELD, before: UUID | None = None, limit: int = 9, most: int = 9
-    ) -> list[UUID] | None:
-        lines = run(store.list_held(wanted, before, limit, most))
-        return None if lines is None else ids(lines)
-
-    assert listed() == everything
-    assert listed(limit=2) == everything[:2]
-    assert listed(before=everything[0]) == everything[1:]
-    assert listed(before=everything[3]) == everything[4:]
-    for this, that in [
-        (JobFilter((Status.RUNNING,)), JobFilter((Status.CLAIMED,))),
-        (JobFilter(HELD, job_type="a"), JobFilter(HELD, job_type="b")),
-        (JobFilter(HELD, queue="q"), JobFilter(HELD, queue="r")),
-        (JobFilter(HELD, worker_id="w1"), JobFilter(HELD, worker_id="w2")),
-    ]:
-        assert (listed(this), listed(that)) == (running, claimed)
-    assert listed(most=4) is None
-    assert listed(most=5) == everything
-
-
 def test_count_jobs(run: Run, fill: Fill) -> None:
     made = {"pending": 4, "claimed": 1, "running": 2, "completed": 3, "failed": 1}
     for status, count in made.items():
@@ -155,16 +67,18 @@ def test_count_jobs(run: Run, fill: Fill) -> None:
 
 
 def test_list_lanes(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
-    fill(3, job_type="a", queue="q")
+    waiting = fill(3, job_type="a", queue="q")
     sql.execute(
         "SELECT enqueue_job('b', p_queue => 'r', p_run_at => now() + interval '1 hour') FROM generate_series(1, 2)"
     )
     sql.execute("INSERT INTO lanes SELECT * FROM lanes", ())
     sql.execute("SELECT register_worker(n, '1 hour', '{q}', '{a,b}', '{}') FROM unnest('{w1,w2}'::text[]) AS n")
     sql.execute("SELECT pause('queue', 'q'), pause('type', 'b')")
+    sql.execute("UPDATE jobs SET priority = 5, created_at = '2020-01-01' WHERE id = %s", (waiting[0],))
+    first = datetime(2020, 1, 1, tzinfo=UTC)
     assert run(store.list_lanes(10)) == [
-        Lane("q", "a", 3, False, 0, False, queue_paused=True, type_paused=False, live_workers=2),
-        Lane("r", "b", 0, False, 2, False, queue_paused=False, type_paused=True, live_workers=0),
+        Lane("q", "a", 3, False, 0, False, queue_paused=True, type_paused=False, live_workers=2, oldest_at=first),
+        Lane("r", "b", 0, False, 2, False, queue_paused=False, type_paused=True, live_workers=0, oldest_at=None),
     ]
     short = run(store.list_lanes(1))
     assert [(lane.ready, lane.ready_capped) for lane in short] == [(1, True), (0, False)]
@@ -172,6 +86,23 @@ def test_list_lanes(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
     assert [lane.ready_capped for lane in run(store.list_lanes(3))] == [False, False]
     sql.execute("SELECT register_worker('w3', '1 hour', '{idle}', '{a}', '{}'), pause('queue', 'idle')")
     assert run(store.list_lanes(10))[0] == Lane("idle", None, 0, False, 0, False, True, False, live_workers=1)
+
+
+def test_count_recent(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
+    for status, count in {"completed": 3, "failed": 2, "cancelled": 1, "pending": 2}.items():
+        fill(count, status)
+    sql.execute("UPDATE jobs SET completed_at = now() WHERE status IN ('completed', 'failed', 'cancelled')")
+    assert run(store.count_recent(9)) == Recent(8, 3, 2, 1, None)
+    few = run(store.count_recent(2))
+    assert (few.created, few.completed) == (2, 0)
+    assert few.covered is not None
+    assert few.per_second(few.created) == 2, "never over less than a second"
+    sql.execute("UPDATE jobs SET completed_at = now() - interval '2 minutes'")
+    sql.execute("UPDATE jobs SET created_at = now() - interval '30 seconds'")
+    seen = run(store.count_recent(8))
+    assert (seen.completed, seen.failed) == (0, 0)
+    assert 29 < seen.covered < 60
+    assert 8 / 60 < seen.per_second(seen.created) < 8 / 29
 
 
 def test_list_workers(run: Run, sql: psycopg.Connection[Any], fill: Fill) -> None:
@@ -234,25 +165,14 @@ def test_is_read_only(run: Run, make_app: Callable[..., Howdah], database: Datab
     assert make_app().sessions.run(store.is_read_only) is True
 
 
-def test_list_jobs_looks_where_they_are_found_fastest(run: Run, fill: Fill) -> None:
-    old, new = fill(3), fill(5, "completed")
-    pending, failed = JobFilter((Status.PENDING,)), JobFilter((Status.FAILED,))
-    assert ids(run(list_jobs(pending, look=4)).jobs) == old, "from the line, however far down the ledger"
-    capped = run(list_jobs(pending, look=6, most=2))
-    assert (ids(capped.jobs), capped.searched_to) == (old[:1], old[0])
-    assert run(list_jobs(failed, look=4)).searched_to == new[3]
-    assert run(list_jobs(failed, look=9)).searched_to is None
-    assert run(list_jobs(failed, before=new[3], look=2)).searched_to == old[0]
-    assert ids(run(list_jobs(JobFilter(), limit=3)).jobs) == new[:3]
-
-
 @pytest.mark.parametrize(
     "operation",
     [
-        partial(store.list_ledger, JobFilter((Status.FAILED,)), None, 20, 1000),
-        partial(store.find_search_end, None, 1000),
-        partial(store.list_waiting, JobFilter(), None, 20, 1000),
-        partial(store.list_held, JobFilter(HELD), None, 20, 1000),
+        partial(store.find_ids, JobFilter((Status.FAILED,)), NOW, store.Window(), 20, 1000),
+        partial(store.find_ids, JobFilter(error="x"), NOW, store.Window(), 20, 1000),
+        partial(store.list_waiting_ids, JobFilter(), 1000),
+        partial(store.list_held_ids, JobFilter(), 1000),
+        partial(store.count_recent, 1000),
         partial(store.count_jobs, 1000, 1000),
         partial(store.list_lanes, 1000),
         partial(store.list_workers, 1000),

@@ -5,7 +5,8 @@ from datetime import timedelta
 import click
 import pytest
 
-from howdah.cli.durations import duration, format_duration, parse_duration
+from howdah.cli.durations import duration
+from howdah.model.durations import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
@@ -35,19 +33,6 @@ def test_the_line_in_the_list_is_the_commands_own(name: str) -> None:
     assert command is not None
     assert command.name == name
     assert command.get_short_help_str(limit=200).rstrip(".") == COMMANDS[name][1].rstrip(".")
-
-
-def test_the_manual_has_every_command_and_option() -> None:
-    manual = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
-    for name, (place, _) in COMMANDS.items():
-        assert re.search(rf"howdah .*\b{name}\b", manual), f"docs/cli.md does not name `howdah {name}`"
-        command = main.get_command(click.Context(main), name)
-        assert command is not None
-        if place.partition(":")[0] in ("howdah.cli.demo", "howdah.cli.doctor"):
-            continue  # each has a page of its own
-        for option in command.params:
-            words = [*option.opts, *option.secondary_opts] if isinstance(option, click.Option) else []
-            assert not words or any(word in manual for word in words), f"docs/cli.md: howdah {name} {words}"
 
 
 def test_bare_and_unknown(nowhere: Shell) -> None:

@@ -155,7 +155,9 @@ def test_cancel(howdah: Shell, put: Put, status_of: Callable[[str], str]) -> Non
     ]
     assert (status_of(waiting), status_of(done)) == ("cancelled", "completed")
     assert howdah("show", running, "--json").json["cancel_requested_at"] is not None
-    assert howdah("cancel", waiting, "--json").must_work().lines == [{"id": waiting, "answer": "cancelled"}]
+    assert howdah("cancel", waiting, "--json").must_work().lines == [
+        {"id": waiting, "answer": "cancelled", "changed": False}
+    ]
 
 
 def test_retry(howdah: Shell, put: Put, status_of: Callable[[str], str]) -> None:
@@ -165,15 +167,20 @@ def test_retry(howdah: Shell, put: Put, status_of: Callable[[str], str]) -> None
     busy = howdah("retry", running, failed, "--json")
     assert busy.code == 2
     assert "is running: cancel it first" in busy.err
-    assert busy.lines == [{"id": running, "answer": "running"}, {"id": failed, "answer": "pending"}]
+    assert busy.lines == [
+        {"id": running, "answer": "running", "changed": False},
+        {"id": failed, "answer": "pending", "changed": True},
+    ]
 
 
-@pytest.mark.parametrize("command", ["show", "cancel", "retry"])
+@pytest.mark.parametrize("command", ["show", "cancel", "retry", "delete", "why"])
 def test_ids_that_are_none_or_nobodys(howdah: Shell, command: str) -> None:
     howdah(command, "twelve").must_be_refused("'twelve' is not a job id")
     stranger: UUID = uuid4()
     howdah(command, stranger).must_be_refused(str(stranger), "past its retention")
-    howdah(command).must_be_refused("Missing argument")
+    howdah(command).must_be_refused(
+        "Missing argument" if command in ("show", "why") else "name jobs by their ids, or choose"
+    )
 
 
 def test_one_bad_id_keeps_all_from_being_touched(howdah: Shell, put: Put, status_of: Callable[[str], str]) -> None:

@@ -39,7 +39,7 @@ def test_a_name_that_nobody_knows_is_paused_with_a_word(howdah: Shell, sql: psyc
 
 def test_a_paused_queue_is_shown_though_nothing_was_ever_in_it(howdah: Shell) -> None:
     howdah("pause", "emials").must_work()
-    assert howdah("queues").must_work().out.splitlines()[1].split() == ["emials", *"-000", "queue", "is", "paused"]
+    assert howdah("queues").must_work().out.splitlines()[1].split() == ["emials", *"-00-0", "queue", "is", "paused"]
 
 
 def test_nothing_there(howdah: Shell) -> None:

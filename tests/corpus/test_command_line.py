@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -101,6 +102,18 @@ COMMANDS: dict[str, Callable[[str], Sequence[str]]] = {
     "ls queue": lambda text: ["ls", "--queue", text],
     "ls worker": lambda text: ["ls", "--worker", text],
     "ls before": lambda text: ["ls", "--before", text],
+    "ls where": lambda text: ["ls", "--where", text],
+    "ls data": lambda text: ["ls", "--where", f"data.it={text}"],
+    "ls place": lambda text: ["ls", "--where", f"data.{text}"],
+    "ls error": lambda text: ["ls", "--error", text],
+    "ls since": lambda text: ["ls", "--since", text],
+    "ls priority": lambda text: ["ls", "--priority", text],
+    "retry where": lambda text: ["retry", "--yes", "--where", text],
+    "priority N": lambda text: ["priority", "--", text, str(UUID(int=1))],
+    "move": lambda text: ["move", "--", text, str(UUID(int=1))],
+    "audit": lambda text: ["audit", "--who", text],
+    "operations": lambda text: ["operations", "show", text],
+    "why": lambda text: ["why", text],
     "schema": lambda text: ["ls", "--schema", text],
 }
 
@@ -151,6 +164,9 @@ def test_odd_jobs_are_shown_without_a_raw_control_character(database: Database) 
             ["ls", "--limit", "1000", "--json"],
             ["queues"],
             ["queues", "--json"],
+            ["stats"],
+            ["export"],
+            ["audit"],
         ):
             said = run(*command)
             judge(said, command)
@@ -158,6 +174,7 @@ def test_odd_jobs_are_shown_without_a_raw_control_character(database: Database) 
         for job_id in _ids(sql)[::5]:
             judge(run("show", job_id), "show")
             judge(run("show", job_id, "--json"), "show --json")
+            judge(run("why", job_id), "why")
 
 
 def test_json_that_only_the_database_can_read_is_shown(app: Howdah, database: Database) -> None:
@@ -183,8 +200,10 @@ def test_the_end_of_time_is_shown_in_every_zone(database: Database, monkeypatch:
         for moment in ("infinity", "-infinity", "9999-12-31 23:00Z", "0001-01-01 01:00Z", "200000-01-01"):
             sql.execute("INSERT INTO jobs (job_type, run_at, created_at) VALUES ('a', %s, %s)", (moment, moment))
         for job_id in _ids(sql):
-            for command in (["show", job_id], ["show", job_id, "--json"], ["ls"], ["ls", "--json"]):
+            for command in (["show", job_id], ["show", job_id, "--json"], ["ls"], ["ls", "--json"], ["why", job_id]):
                 assert run(*command).code == 0
+        for command in (["stats"], ["queues"], ["export"], ["ls", "--since", "1h"], ["ls", "--until", "0001-01-02"]):
+            assert run(*command).code == 0
     monkeypatch.undo()
     time.tzset()
 

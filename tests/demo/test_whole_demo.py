@@ -84,7 +84,7 @@ def test_it_says_what_happens_to_workers_and_what_to_do_next(ended: Ended) -> No
     assert re.search(r"kill -9 \d+: worker [AB] dies with encode_film at \d+ %", text)
     assert re.search(r"worker [AB] has taken encode_film over, attempt 2", text)
     assert len(re.findall(r"worker [AB]\d died \(SIGKILL\); a new one, [AB]\d, takes its place", text)) == 3
-    for hint in ("README.md", "howdah worker", "howdah db start && howdah migrate && howdah db psql"):
+    for hint in ("README.md", "howdah up", "howdah db start && howdah migrate && howdah db psql"):
         assert hint in text
 
 

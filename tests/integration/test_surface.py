@@ -60,7 +60,7 @@ def test_a_write_after_the_job_was_taken_away_changes_nothing(
     before = sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone()
     assert (sql.execute(call.encode(), (job_id, lease)).fetchone() or (None,))[0] == refused
     assert sql.execute("SELECT * FROM jobs WHERE id = %s", (job_id,)).fetchone() == before
-    assert sql.execute("SELECT count(*) FROM job_events").fetchone() == (0,)
+    assert sql.execute("SELECT count(*) FROM job_events WHERE seq > 0").fetchone() == (0,)
     assert accepted != refused
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, cycle
 from uuid import UUID
 
 import psycopg
@@ -133,6 +133,16 @@ def retry_jobs(sql: Sql, stage: Stage, direction: int) -> object:
     return [sql.execute("SELECT retry_job(%s)", (job_id,)) for job_id in _every(stage, direction)[:20]]
 
 
+_kinds = cycle([("retry", None), ("cancel", None), ("priority", "5"), ("queue", "q"), ("delete", None)])
+
+
+def administer_jobs(sql: Sql, stage: Stage, direction: int) -> object:
+    """Each time another of the changes that an operator may order."""
+    kind, argument = next(_kinds)
+    call = "SELECT * FROM administer_jobs(%s, %s::uuid[], %s, 'me')"
+    return sql.execute(call, (kind, _every(stage, direction), argument)).fetchall()
+
+
 def promote_due(sql: Sql, stage: Stage, direction: int) -> object:
     return sql.execute("SELECT promote_due()").fetchall()
 
@@ -169,7 +179,7 @@ def delete_many(sql: Sql, stage: Stage, direction: int) -> object:
 STATEMENTS: list[Statement] = [
     claim_jobs, claim_job_batch, claim_from_marks, complete_jobs, finish_jobs, report_jobs, record_events, heartbeat,
     rescue_jobs, recover_stale_jobs, reconcile_claims, unregister_worker, register_worker, cancel_jobs, retry_jobs,
-    promote_due, sweep, expire, insert_many, update_many, give_back_many, delete_many,
+    administer_jobs, promote_due, sweep, expire, insert_many, update_many, give_back_many, delete_many,
 ]  # fmt: skip
 PAIRS = list(combinations_with_replacement(STATEMENTS, 2))
 

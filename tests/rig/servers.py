@@ -24,13 +24,13 @@ class TestServer:
 
     __test__ = False
 
-    def __init__(self, binaries: Binaries) -> None:
+    def __init__(self, binaries: Binaries, *, durable: bool = False) -> None:
         # Reachable for the account that the server runs as, unlike pytest's own folders when run as root.
         self.folder = Path(tempfile.mkdtemp(prefix="howdah-test-", dir="/var/tmp"))
         self.folder.chmod(0o755)
         settings = {"max_connections": "200", "shared_buffers": "128MB", "autovacuum_naptime": "5s"}
         self.embedded = EmbeddedServer(
-            self.folder, binaries=binaries, settings=ServerSettings(postgres=settings, durable=False)
+            self.folder, binaries=binaries, settings=ServerSettings(postgres=settings, durable=durable)
         )
         self.embedded.acquire()
         self._numbers = itertools.count(1)

@@ -180,7 +180,8 @@ def test_a_reader_sees_everything_but_what_jobs_carry(secured: Secured, acting: 
         assert [f for f in findings if f["level"] == "fail" or "could not be examined" in f["message"]] == []
         reader("show", done.id).must_be_refused("no rights", "get_job")
         with secured.connect(READER) as sql:
-            assert sql.execute("SELECT name FROM howdah.job_events ORDER BY seq").fetchall() == [("tried",), ("tried",)]
+            names = sql.execute("SELECT name FROM howdah.job_events WHERE seq > 0 ORDER BY seq").fetchall()
+            assert names == [("tried",), ("tried",)]
 
         shown = payload_reader("show", done.id, "--json").must_work().json
         assert shown["result"] == {"told": SECRET}
@@ -191,15 +192,18 @@ def test_a_reader_sees_everything_but_what_jobs_carry(secured: Secured, acting: 
 
 def test_nobody_steps_out_of_his_role(acting: As, jobs: ModuleType) -> None:
     job = jobs.endless.enqueue()
-    acting(PRODUCER)("retry", job.id).must_be_refused("no rights", "retry_job")
+    acting(PRODUCER)("retry", job.id).must_be_refused("no rights", "administer_jobs")
     acting(PRODUCER)("ls").must_be_refused("no rights")
     acting(PRODUCER)("pause", "default").must_be_refused("no rights", "pause")
     acting(WORKER)("enqueue", "jobs:app", "endless").must_be_refused("no rights", "jobs")
-    acting(WORKER)("cancel", job.id).must_be_refused("no rights", "cancel_job")
+    acting(WORKER)("cancel", job.id).must_be_refused("no rights", "administer_jobs")
     acting(ADMIN)("enqueue", "jobs:app", "endless").must_be_refused("no rights", "jobs")
     acting(ADMIN)("show", job.id).must_be_refused("no rights", "get_job")
-    acting(READER)("cancel", job.id).must_be_refused("no rights", "cancel_job")
-    acting(PAYLOAD_READER)("retry", job.id).must_be_refused("no rights", "retry_job")
+    acting(READER)("cancel", job.id).must_be_refused("no rights", "administer_jobs")
+    acting(PAYLOAD_READER)("retry", job.id).must_be_refused("no rights", "administer_jobs")
+    acting(READER)("ls", "--error", "x").must_be_refused("no rights", "jobs")
+    acting(READER)("ls", "--where", "data.a=1").must_be_refused("no rights", "jobs")
+    acting(ADMIN)("retry", "--where", "status=failed", "--yes").must_be_refused("no rights", "jobs")
     acting(NOBODY)("ls").must_be_refused("no rights", "schema howdah")
     assert job.refresh().status == "pending"
 

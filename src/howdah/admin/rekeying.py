@@ -6,6 +6,7 @@ written at the same moment. It is counted, and the next run finds it. So a run t
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from uuid import UUID
@@ -63,13 +64,12 @@ def rekey_events(keyring: Keyring, after: tuple[UUID, int] | None, done: Rekeyed
     for event in page:
         if event.data is not None:
             try:
-                place = Place(event.job_id, "event", event.name)
-                fresh.append(replace(event, data=_json(keyring, event.data, place)))
+                fresh.append(replace(event, data=_event(keyring, event, event.data)))
             except _Unopened as error:
                 done.unopened[error.key] += 1
     if fresh:
         yield from store.replace_event_data(fresh)
-    done.events += len(fresh)
+    done.events += sum(event.seq > 0 for event in fresh)
     return (page[-1].job_id, page[-1].seq) if len(page) == PAGE else None
 
 
@@ -84,14 +84,27 @@ def _job(keyring: Keyring, job: Carried) -> Carried:
         return Place(job.id, field, job.job_type)
 
     result = None if job.result is None else _json(keyring, job.result, place("result"))
-    error = job.last_error
-    envelope = None if error is None else in_text(error)
-    if error is not None and envelope is not None:
-        text = _open(keyring, envelope, place("last_error"))
-        sealed = keyring.seal(text, place("last_error"))
-        kind = error.partition("\n")[2].partition(":")[0]
-        error = text if sealed is None else sealed.as_text(note_for_people(kind, sealed.key))
+    error = None if job.last_error is None else _error(keyring, job.last_error, place("last_error"))
     return replace(job, data=_json(keyring, job.data, place("data")), result=result, last_error=error)
+
+
+def _event(keyring: Keyring, event: EventData, data: str) -> str:
+    if event.seq > 0:
+        return _json(keyring, data, Place(event.job_id, "event", event.name))
+    # The record of an attempt: only its error was ever sealed, as the job's own.
+    record = json.loads(data)
+    place = Place(event.job_id, "last_error", str(record.get("job_type")))
+    return json.dumps({**record, "error": _error(keyring, str(record.get("error")), place)})
+
+
+def _error(keyring: Keyring, error: str, place: Place) -> str:
+    envelope = in_text(error)
+    if envelope is None:
+        return error
+    text = _open(keyring, envelope, place)
+    sealed = keyring.seal(text, place)
+    kind = error.partition("\n")[2].partition(":")[0]
+    return text if sealed is None else sealed.as_text(note_for_people(kind, sealed.key))
 
 
 def _json(keyring: Keyring, text: str, place: Place) -> str:

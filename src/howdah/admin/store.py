@@ -3,45 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from howdah.admin.views import Carried, EventData, JobFilter, JobLine, Lane, Pause, PauseKind, StatusCount, WorkerLine
+from howdah.admin.filters import JobFilter
+from howdah.admin.views import (
+    Carried,
+    EventData,
+    JobLine,
+    Lane,
+    Pause,
+    PauseKind,
+    Recent,
+    StatusCount,
+    WorkerLine,
+)
 from howdah.db import arrays
 from howdah.db.op import Operation, Row, Statement
+from howdah.model.job import JobRecord
 from howdah.model.status import Status
 
 #: Where counting stops: nobody reads the difference between 10,000 and more.
 COUNT_LIMIT = 10_000
-#: Jobs that a search of the ledger looks at before it gives up: about a tenth of a second.
+#: Of ended jobs, so many of the newest are counted: about a tenth of a second.
 LOOK_LIMIT = 100_000
+#: The same for a page, which is asked for again and again.
+GLANCE = 10_000
 
 
-def list_ledger(wanted: JobFilter, before: UUID | None, limit: int, look: int) -> Operation[list[JobLine]]:
-    """Jobs newest first, before that id, among no more than `look`."""
-    rows = yield Statement("admin/list_ledger", {**_conditions(wanted), "before": before, "limit": limit, "look": look})
-    return [_job_line(row) for row in rows]
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of the ledger by id: below `before`, not below `floor`; None: no bound."""
+
+    before: UUID | None = None
+    floor: UUID | None = None
 
 
-def find_search_end(before: UUID | None, look: int) -> Operation[UUID | None]:
-    """The last id that a search of `look` jobs comes to; None: the ledger ends before that."""
-    rows = yield Statement("admin/find_search_end", {"before": before, "look": look})
-    return rows[0][0] if rows else None
+def find_ids(
+    wanted: JobFilter, now: datetime, window: Window, limit: int, look: int
+) -> Operation[tuple[list[UUID], UUID | None]]:
+    """Jobs of the window that fit, newest first, among the first `look`; and the last of these, None: fewer."""
+    place = {"before": window.before, "floor": window.floor, "limit": limit, "look": look}
+    if wanted.is_deep:
+        parameters = {**wanted.parameters(now), **wanted.deep_parameters(), **place}
+        ids, last = (yield Statement("admin/find_ids_deep", parameters))[0]
+    else:
+        ids, last = (yield Statement("admin/find_ids", {**wanted.parameters(now), **place}))[0]
+    return ids, last
 
 
-def list_waiting(
-    wanted: JobFilter, before: UUID | None, limit: int, most: int = COUNT_LIMIT
-) -> Operation[list[JobLine] | None]:
-    """Pending jobs newest first; None: more than `most` wait, so look into the ledger instead."""
-    conditions = {"job_type": wanted.job_type, "queue": wanted.queue, "before": before, "limit": limit, "most": most}
-    return _unless_capped((yield Statement("admin/list_waiting", conditions)))
+def match_ids(
+    wanted: JobFilter, now: datetime, ids: Sequence[UUID], before: UUID | None, limit: int
+) -> Operation[list[UUID]]:
+    """Those of the named jobs that fit, newest first, before that id."""
+    place = {"ids": arrays.ids(ids), "before": before, "limit": limit}
+    if wanted.is_deep:
+        parameters = {**wanted.parameters(now), **wanted.deep_parameters(), **place}
+        return _ids((yield Statement("admin/match_ids_deep", parameters)))
+    return _ids((yield Statement("admin/match_ids", {**wanted.parameters(now), **place})))
 
 
-def list_held(
-    wanted: JobFilter, before: UUID | None, limit: int, most: int = COUNT_LIMIT
-) -> Operation[list[JobLine] | None]:
-    """Claimed and running jobs newest first; None: more than `most` are held, so look into the ledger instead."""
-    conditions = {**_conditions(wanted), "before": before, "limit": limit, "most": most}
-    return _unless_capped((yield Statement("admin/list_held", conditions)))
+def list_waiting_ids(wanted: JobFilter, most: int = COUNT_LIMIT) -> Operation[list[UUID] | None]:
+    """What stands in the lines; None: more than `most` do, so look into the ledger instead."""
+    conditions = {"job_type": wanted.job_type, "queue": wanted.queue, "most": most}
+    capped, ids = (yield Statement("admin/list_waiting_ids", conditions))[0]
+    return None if capped else ids
+
+
+def list_held_ids(wanted: JobFilter, most: int = COUNT_LIMIT) -> Operation[list[UUID] | None]:
+    """What the claims name; None: more than `most`, so look into the ledger instead."""
+    capped, ids = (yield Statement("admin/list_held_ids", {"worker_id": wanted.worker_id, "most": most}))[0]
+    return None if capped else ids
+
+
+def list_lines(ids: Sequence[UUID]) -> Operation[list[JobLine]]:
+    """These jobs, newest first, as they stand now."""
+    return [_job_line(row) for row in (yield Statement("admin/list_lines", {"ids": arrays.ids(ids)}))]
+
+
+def read_jobs(ids: Sequence[UUID]) -> Operation[list[JobRecord]]:
+    """These jobs whole, newest first, as they stand now."""
+    return [_job_record(row) for row in (yield Statement("admin/read_jobs", {"ids": arrays.ids(ids)}))]
+
+
+def estimate_jobs() -> Operation[int]:
+    """About how many jobs there are."""
+    return int((yield Statement("admin/estimate_jobs"))[0][0])
 
 
 def count_jobs(most: int = COUNT_LIMIT, newest: int = LOOK_LIMIT) -> Operation[list[StatusCount]]:
@@ -54,6 +102,11 @@ def count_jobs(most: int = COUNT_LIMIT, newest: int = LOOK_LIMIT) -> Operation[l
 def list_lanes(most: int = COUNT_LIMIT) -> Operation[list[Lane]]:
     """Every queue and job type, and what waits there; a paused queue even if nothing was ever in it."""
     return [Lane(*row) for row in (yield Statement("admin/list_lanes", {"most": most}))]
+
+
+def count_recent(newest: int = GLANCE) -> Operation[Recent]:
+    """What the newest jobs did in the last minute."""
+    return Recent(*(yield Statement("admin/count_recent", {"newest": newest}))[0])
 
 
 def list_workers(most: int = COUNT_LIMIT) -> Operation[list[WorkerLine]]:
@@ -84,15 +137,21 @@ def is_known(kind: PauseKind, name: str) -> Operation[bool]:
 
 
 def pause(kind: PauseKind, name: str) -> Operation[bool]:
-    """Let nobody claim from it; False: it was so already."""
+    """Let nobody claim from it, off the record; False: it was so already."""
     rows = yield Statement("admin/pause", {"kind": str(kind), "name": name})
     return bool(rows[0][0])
 
 
 def resume(kind: PauseKind, name: str) -> Operation[bool]:
-    """Let everybody claim from it again; False: it was so already."""
+    """Let everybody claim from it again, off the record; False: it was so already."""
     rows = yield Statement("admin/resume", {"kind": str(kind), "name": name})
     return bool(rows[0][0])
+
+
+def read_clock() -> Operation[datetime]:
+    """The server's time, by which all ages are told."""
+    now: datetime = (yield Statement("admin/read_clock"))[0][0]
+    return now
 
 
 def is_read_only() -> Operation[bool]:
@@ -100,22 +159,13 @@ def is_read_only() -> Operation[bool]:
     return bool((yield Statement("admin/is_read_only"))[0][0])
 
 
-def _conditions(wanted: JobFilter) -> dict[str, object]:
-    return {
-        "statuses": [str(status) for status in wanted.statuses] or None,
-        "job_type": wanted.job_type,
-        "queue": wanted.queue,
-        "worker_id": wanted.worker_id,
-    }
+def _ids(rows: list[Row]) -> list[UUID]:
+    return [row[0] for row in rows]
 
 
 def _job_line(row: Row) -> JobLine:
     job_id, job_type, priority, status, *rest = row
     return JobLine(job_id, job_type, priority, Status(status), *rest)
-
-
-def _unless_capped(rows: list[Row]) -> list[JobLine] | None:
-    return None if rows[0][0] else [_job_line(row[1:]) for row in rows if row[1] is not None]
 
 
 def look_for_stale_jobs(key: str | None, after: UUID | None, limit: int) -> Operation[list[tuple[UUID, bool]]]:
@@ -159,3 +209,8 @@ def replace_event_data(events: Sequence[EventData]) -> Operation[None]:
             "data": arrays.texts([event.data for event in events]),
         },
     )
+
+
+def _job_record(row: Row) -> JobRecord:
+    job_id, job_type, priority, status, *rest = row
+    return JobRecord(job_id, job_type, priority, Status(status), *rest)

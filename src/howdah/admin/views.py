@@ -19,23 +19,8 @@ class PauseKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JobFilter:
-    """Which jobs; None and empty mean any."""
-
-    statuses: tuple[Status, ...] = ()
-    job_type: str | None = None
-    queue: str | None = None
-    worker_id: str | None = None
-
-    @property
-    def selects(self) -> bool:
-        """Whether it leaves anything out."""
-        return self != JobFilter()
-
-
-@dataclass(frozen=True, slots=True)
 class JobLine:
-    """A job in a list: everything but its arguments and result. admin/list_ledger.sql"""
+    """A job in a list: everything but its arguments and result. admin/list_lines.sql"""
 
     id: UUID
     job_type: str
@@ -59,10 +44,40 @@ class JobLine:
 @dataclass(frozen=True, slots=True)
 class Page:
     """Jobs, newest first. `searched_to` is the last id looked at when the search was given up before it had filled the
-    page: there may be more beyond it."""
+    page: there may be more beyond it, and that id as `before` goes on. `looked`: at how many jobs, if the ledger was
+    searched."""
 
     jobs: list[JobLine]
     searched_to: UUID | None = None
+    looked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """As Page, but only the jobs' ids."""
+
+    ids: list[UUID]
+    searched_to: UUID | None = None
+    looked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many jobs fit. `exact`: all that there are. Otherwise `jobs` were found before the search was given up, and
+    `estimate` is about how many there may be (None: nobody knows)."""
+
+    jobs: int
+    exact: bool
+    estimate: int | None = None
+
+    @property
+    def words(self) -> str:
+        """As people read it: 12, 10,000+, about 2,000,000."""
+        if self.exact:
+            return f"{self.jobs:,}"
+        if self.estimate is None or self.estimate <= self.jobs:
+            return f"{self.jobs:,}+"
+        return f"about {self.estimate:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,24 @@ class Lane:
     queue_paused: bool
     type_paused: bool
     live_workers: int
+    oldest_at: datetime | None = None
+    """When the oldest job that is ready was created."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What the newest jobs did in the last minute. `covered`: seconds that they reach back; None: they are all
+    jobs that there are. Where many jobs wait, more may have ended than these. admin/count_recent.sql"""
+
+    created: int
+    completed: int
+    failed: int
+    cancelled: int
+    covered: float | None
+
+    def per_second(self, jobs: int) -> float:
+        """One of these counts as a rate, over no more time than the newest jobs cover."""
+        return jobs / (60.0 if self.covered is None else max(1.0, min(60.0, self.covered)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +136,8 @@ class WorkerLine:
     job_types: list[str]
     info: dict[str, Any]
     jobs: int
+    load: dict[str, Any]
+    """What it last said of itself: running, buffered, slots, memory, lag; empty where it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

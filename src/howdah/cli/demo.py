@@ -20,7 +20,7 @@ from howdah.demo.workers import DemoFailed, Workers
 WHAT_NEXT = """
 What next
   write your own jobs   README.md, "Ten minutes": @app.job(), then enqueue()
-  run them              howdah worker yourmodule:app
+  run them              howdah up yourmodule:app   (database, worker that reloads, dashboard)
   look at the tables    howdah db start && howdah migrate && howdah db psql
 """
 

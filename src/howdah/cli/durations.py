@@ -1,43 +1,12 @@
-"""Durations as people write them: 500ms, 30s, 10m, 1h30m, 2d."""
+"""Durations on the command line."""
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 import click
 
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])", re.ASCII)
-_PLAIN = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-
-
-def parse_duration(text: str) -> timedelta:
-    """The duration, or ValueError. A number without a unit counts seconds."""
-    stripped = text.strip().lower()
-    try:
-        if _PLAIN.fullmatch(stripped):
-            return timedelta(seconds=float(stripped))
-        parts = _PART.findall(stripped)
-        if parts and "".join(number + unit for number, unit in parts) == stripped:
-            return sum((timedelta(seconds=float(number) * _SECONDS[unit]) for number, unit in parts), timedelta())
-    except OverflowError:
-        raise ValueError(f"{text!r} is too long a time") from None
-    raise ValueError(f"{text!r} is no duration; write 500ms, 30s, 10m, 1h30m or 2d")
-
-
-def format_duration(time: timedelta) -> str:
-    """A duration in its two largest units, short enough for a table: 3d4h, 5m, 12s, 250ms."""
-    milliseconds = max(0, round(time.total_seconds() * 1000))
-    if milliseconds < 1000:
-        return f"{milliseconds}ms" if milliseconds else "0s"
-    left = milliseconds // 1000
-    shown: list[str] = []
-    for unit in ("d", "h", "m", "s"):
-        count, left = divmod(left, int(_SECONDS[unit]))
-        if count or shown:
-            shown.append(f"{count}{unit}" if count else "")
-    return "".join(shown[:2])
+from howdah.model.durations import parse_duration
 
 
 def duration(value: str | timedelta) -> timedelta:

@@ -1,9 +1,9 @@
-"""`howdah enqueue`, `show`, `cancel`, `retry`: single jobs."""
+"""`howdah enqueue`, `show`: single jobs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
@@ -18,11 +18,9 @@ from howdah.cli.durations import duration
 from howdah.cli.job_ids import job_id
 from howdah.cli.output import json_option, json_text, plain, print_fields, print_json, print_table, printable
 from howdah.cli.waiting import tell_start, wait_for_end
-from howdah.client import store
 from howdah.client.definition import UsingOptions
 from howdah.client.handle import Job
 from howdah.client.opening import why_sealed
-from howdah.db.op import Operation
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.status import Status
 from howdah.sealing.envelope import in_value
@@ -133,62 +131,3 @@ def shown_data(event: JobEvent) -> str:
     """What an event carries, for people."""
     envelope = in_value(event.data)
     return json_text(event.data) if envelope is None else f"sealed with key {envelope.key!r}"
-
-
-@click.command()
-@click.argument("wanted", metavar="ID...", type=job_id, nargs=-1, required=True)
-@database_options
-@json_option("one JSON object per line")
-def cancel(wanted: tuple[UUID, ...], url: str | None, schema: str | None, as_json: bool) -> int:
-    """Cancel jobs: at once if they wait, by request if they run.
-
-    Exit 1 if one of them had ended already, 2 if there is no such job.
-    """
-    said = {
-        "cancelled": ("cancelled", 0),
-        "requested": ("asked its worker to stop", 0),
-        "completed": ("had completed already", 1),
-        "failed": ("had failed already", 1),
-    }
-    return ask_for_each(wanted, (url, schema), store.cancel, said, as_json)
-
-
-@click.command()
-@click.argument("wanted", metavar="ID...", type=job_id, nargs=-1, required=True)
-@database_options
-@json_option("one JSON object per line")
-def retry(wanted: tuple[UUID, ...], url: str | None, schema: str | None, as_json: bool) -> int:
-    """Run ended jobs again, or waiting ones now.
-
-    Exit 2 if a worker holds one of them, or if there is no such job.
-    """
-    busy = "is {}: cancel it first, or wait until it has ended"
-    said = {
-        "pending": ("runs again", 0),
-        "claimed": (busy.format("claimed"), 2),
-        "running": (busy.format("running"), 2),
-    }
-    return ask_for_each(wanted, (url, schema), store.retry, said, as_json)
-
-
-def ask_for_each(
-    wanted: Sequence[UUID],
-    place: tuple[str | None, str | None],
-    order: Callable[[UUID], Operation[str | None]],
-    said: dict[str, tuple[str, int]],
-    as_json: bool,
-) -> int:
-    """Give the order for every job, whatever became of the others, and say what was answered; the worst exit code."""
-    worst = 0
-    with opened(*place) as app:
-        for one in wanted:
-            answer = app.sessions.run(partial(order, one))
-            words, code = said[answer] if answer is not None else ("no such job; it may be past its retention", 2)
-            worst = max(worst, code)
-            if as_json:
-                print_json({"id": one, "answer": answer})
-            if code == 2:
-                click.echo(f"howdah: job {one}: {words}", err=True)
-            elif not as_json:
-                click.echo(f"{one}  {words}")
-    return worst

@@ -1,8 +1,8 @@
 """What a supervised worker and its supervisor say to each other, and the worker's end of it.
 
 A pair of sockets for each worker; one line per message. The supervisor says `stop` and `now`; the worker says `ready`
-with its id, and `left` when it holds nothing more. The kernel says the rest: if the supervisor goes, however it goes,
-its end closes, and the worker stops.
+with its id, `left` when it holds nothing more, and `health` with its port if it has one. The kernel says the rest: if
+the supervisor goes, however it goes, its end closes, and the worker stops.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 #: In a supervised worker's environment: the number of its descriptor and its own number.
 MARK = "HOWDAH_SUPERVISED"
-STOP, NOW, READY, LEFT = "stop", "now", "ready", "left"
+STOP, NOW, READY, LEFT, HEALTH = "stop", "now", "ready", "left", "health"
 
 
 class Lines:
@@ -85,6 +85,10 @@ class Leash:
     def ready(self, worker_id: str) -> None:
         """Jobs can be claimed, under this id."""
         self._lines.send(f"{READY} {worker_id}")
+
+    def listening(self, port: int) -> None:
+        """Where it can be asked how it is."""
+        self._lines.send(f"{HEALTH} {port}")
 
     def stopping(self) -> None:
         """Of no interest: the supervisor asked for it, or sees the end."""

@@ -9,31 +9,31 @@ from uuid import UUID
 import click
 
 from howdah.admin import store
-from howdah.admin.listing import list_jobs
-from howdah.admin.views import JobFilter, JobLine, Page, Pause, PauseKind, StatusCount
+from howdah.admin.filters import JobFilter
+from howdah.admin.listing import Budget, list_jobs
+from howdah.admin.views import JobLine, Page, Pause, PauseKind, StatusCount
 from howdah.app import Howdah
 from howdah.cli.database import database_options, opened
-from howdah.cli.durations import format_duration
+from howdah.cli.filtering import filter_options
 from howdah.cli.fitting import Fit
 from howdah.cli.job_ids import job_id
 from howdah.cli.output import json_option, plain, print_json, print_table
 from howdah.db.op import Operation
-from howdah.model.options import check_name
+from howdah.model.durations import format_duration
 from howdah.model.status import Status
 from howdah.sealing.keyring import KEY_MISSING
 
 NO_LIVE_WORKER = "no live worker knows this type"
 NO_WORKER = "no worker is running"
+#: A person waits longer than a page does.
+PATIENCE = Budget(look=1_000_000, seconds=0.5)
 _HEADS = ("ID", "TYPE", "STATUS", "QUEUE", "PRIORITY", "PROGRESS", "ATTEMPTS", "AGE", "NOTE")
 _FIT = Fit(shorten=(("NOTE", 12), ("TYPE", 8)), leave_out=("PRIORITY", "ATTEMPTS", "QUEUE", "PROGRESS"))
 
 
 @click.command()
 @database_options
-@click.option("--status", "statuses", multiple=True, type=click.Choice([str(s) for s in Status]), help="Only these.")
-@click.option("--type", "job_type", metavar="NAME", help="Only jobs of this type.")
-@click.option("--queue", metavar="NAME", help="Only jobs of this queue.")
-@click.option("--worker", "worker_id", metavar="ID", help="Only jobs that this worker holds or ended.")
+@filter_options
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most this many.")
 @click.option("--before", type=job_id, metavar="ID", help="Only jobs older than this one: the next page.")
 @click.option("--counts", is_flag=True, help="Only how many jobs have which status.")
@@ -41,10 +41,7 @@ _FIT = Fit(shorten=(("NOTE", 12), ("TYPE", 8)), leave_out=("PRIORITY", "ATTEMPTS
 def ls(
     url: str | None,
     schema: str | None,
-    statuses: tuple[str, ...],
-    job_type: str | None,
-    queue: str | None,
-    worker_id: str | None,
+    wanted: JobFilter,
     limit: int,
     before: UUID | None,
     counts: bool,
@@ -52,14 +49,8 @@ def ls(
 ) -> None:
     """List jobs, newest first.
 
-    Answers quickly however many jobs there are: a filter looks at the newest 100,000 only, and says so.
+    Answers quickly however many jobs there are: a filter looks at some of the newest only, and says so.
     """
-    wanted = JobFilter(
-        tuple(dict.fromkeys(map(Status, statuses))),
-        None if job_type is None else check_name("--type", job_type),
-        None if queue is None else check_name("--queue", queue),
-        None if worker_id is None else check_name("--worker", worker_id, limit=100),
-    )
     if counts and (wanted.selects or before is not None):
         raise click.UsageError("--counts takes no filter")
     with opened(url, schema) as app:
@@ -106,7 +97,7 @@ class Circumstances:
 
 def look(wanted: JobFilter, before: UUID | None, limit: int) -> Operation[tuple[Page, Circumstances]]:
     """The page, and what is to be known about its pending jobs."""
-    page = yield from list_jobs(wanted, before, limit)
+    page = yield from list_jobs(wanted, before, limit, PATIENCE)
     return page, (yield from look_around(page.jobs))
 
 
@@ -148,7 +139,7 @@ def _print_page(page: Page, circumstances: Circumstances, as_json: bool) -> None
         click.echo("no jobs", err=True)
     if page.searched_to is not None:
         click.echo(
-            f"howdah: looked at the newest {store.LOOK_LIMIT:,} jobs only; for older ones: --before {page.searched_to}",
+            f"howdah: looked at {page.looked:,} jobs only; for older ones: --before {page.searched_to}",
             err=True,
         )
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 
+from howdah.telemetry.log_context import JobLogFilter
+
 #: What every record has; the rest of its attributes came with `extra`.
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {"message", "asctime", "taskName"}
 
@@ -59,6 +61,7 @@ def set_up_logs(log_format: LogFormat, verbose: bool, worker: int | None = None)
     of the `worker`, where several write to one place. An app that sets up logging for itself when it is imported comes
     later, and wins."""
     handler = logging.StreamHandler()
+    handler.addFilter(JobLogFilter())
     if worker is not None:
         handler.addFilter(partial(_with_worker, worker))
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else ConsoleFormatter())

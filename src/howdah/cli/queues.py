@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 import click
 
 from howdah.admin import store
+from howdah.admin.order_store import set_pause
+from howdah.admin.orders import local_who
 from howdah.admin.views import Lane, PauseKind, WorkerLine
 from howdah.cli.database import database_options, opened
-from howdah.cli.durations import format_duration
 from howdah.cli.output import json_option, print_json, print_table, printable
-from howdah.db.op import Operation
+from howdah.model.durations import format_duration
 from howdah.model.options import check_name
 
 
@@ -29,7 +30,7 @@ def pause(
 
     Lasts until `howdah resume`. Jobs that run already go on.
     """
-    order(store.pause, named(queue_names, job_types), (url, schema), ("paused", "was paused already"), as_json)
+    order(True, named(queue_names, job_types), (url, schema), ("paused", "was paused already"), as_json)
 
 
 @click.command()
@@ -41,7 +42,7 @@ def resume(
     queue_names: tuple[str, ...], job_types: tuple[str, ...], url: str | None, schema: str | None, as_json: bool
 ) -> None:
     """Undo a pause."""
-    order(store.resume, named(queue_names, job_types), (url, schema), ("resumed", "was not paused"), as_json)
+    order(False, named(queue_names, job_types), (url, schema), ("resumed", "was not paused"), as_json)
 
 
 def named(queue_names: Sequence[str], job_types: Sequence[str]) -> list[tuple[PauseKind, str]]:
@@ -54,7 +55,7 @@ def named(queue_names: Sequence[str], job_types: Sequence[str]) -> list[tuple[Pa
 
 
 def order(
-    operation: Callable[[PauseKind, str], Operation[bool]],
+    paused: bool,
     things: Sequence[tuple[PauseKind, str]],
     place: tuple[str | None, str | None],
     words: tuple[str, str],
@@ -63,12 +64,12 @@ def order(
     """Pause or resume each, and say whether that changed anything."""
     with opened(*place) as app:
         for kind, name in things:
-            changed = app.sessions.run(partial(operation, kind, name))
+            changed = app.sessions.run(partial(set_pause, kind, name, paused, local_who()))
             if as_json:
-                print_json({"kind": kind, "name": name, "paused": operation is store.pause, "changed": changed})
+                print_json({"kind": kind, "name": name, "paused": paused, "changed": changed})
             else:
                 click.echo(f"{kind} {printable(name)}  {words[0] if changed else words[1]}")
-            if operation is store.pause and not app.sessions.run(partial(store.is_known, kind, name)):
+            if paused and not app.sessions.run(partial(store.is_known, kind, name)):
                 click.echo(f"howdah: no job or worker knows a {kind} {name!r} so far", err=True)
 
 
@@ -86,18 +87,20 @@ def queues(url: str | None, schema: str | None, as_json: bool) -> None:
     if not lanes:
         click.echo("no queues", err=True)
         return
+    now = datetime.now(UTC)
     rows = [
         (
             lane.queue,
             lane.job_type,
             f"{lane.ready}{'+' if lane.ready_capped else ''}",
             f"{lane.scheduled}{'+' if lane.scheduled_capped else ''}",
+            None if lane.oldest_at is None else format_duration(now - lane.oldest_at),
             lane.live_workers,
             lane_note(lane),
         )
         for lane in lanes
     ]
-    print_table(("QUEUE", "TYPE", "READY", "SCHEDULED", "WORKERS", "NOTE"), rows)
+    print_table(("QUEUE", "TYPE", "READY", "SCHEDULED", "OLDEST", "WORKERS", "NOTE"), rows)
 
 
 def lane_note(lane: Lane) -> str | None:

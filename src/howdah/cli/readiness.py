@@ -67,6 +67,10 @@ class Readiness:
             self._file.unlink(missing_ok=True)
         self._notify("STOPPING=1")
 
+    def listening(self, port: int) -> None:
+        """The health port is open."""
+        logger.info("health port is open", extra={"port": port})
+
     def stopped(self) -> None:
         """Of no interest: whoever started this process sees its end."""
 

@@ -16,6 +16,7 @@ from functools import partial
 
 from howdah.admin.store import is_read_only
 from howdah.app import Howdah
+from howdah.cli.health import LOOPBACK, HealthPort, WorkerHealth, serve_health
 from howdah.cli.leash import Leash
 from howdah.cli.readiness import Readiness
 from howdah.model.errors import DatabaseUnavailable
@@ -80,10 +81,18 @@ class Stopping:
             self._worker.stop()
 
 
-async def serve(app: Howdah, settings: WorkerSettings, reports: Readiness | Leash) -> None:
+async def serve(
+    app: Howdah, settings: WorkerSettings, reports: Readiness | Leash, health_port: HealthPort | None = None
+) -> None:
     """Work until told to stop, and report when there is a worker that can claim."""
-    stopping = Stopping(reports if isinstance(reports, Leash) else None, reports.stopping)
+    leash = reports if isinstance(reports, Leash) else None
+    stopping = Stopping(leash, reports.stopping)
     stopping.listen()
+    health = WorkerHealth(app, leash.number if leash else None)
+    if leash is not None and health_port is not None:
+        # The port that was given is the supervisor's.
+        health_port = HealthPort(LOOPBACK, 0)
+    server = await serve_health(health_port, health.routes(), reports.listening)
     if not await database_answers(app, stopping.came):
         # Not closed: an attempt may still hang on a host that does not answer, and there is nothing to give back.
         return
@@ -91,6 +100,7 @@ async def serve(app: Howdah, settings: WorkerSettings, reports: Readiness | Leas
     try:
         worker = app.worker(settings)
         stopping.tell(worker)
+        health.tell(worker)
         reporting = asyncio.create_task(report_ready(worker, reports))
         await worker.run()
         reporting.cancel()
@@ -104,6 +114,9 @@ async def serve(app: Howdah, settings: WorkerSettings, reports: Readiness | Leas
             os._exit(0)
     finally:
         reports.stopping()
+        if server is not None:
+            await server.close()
+            health.close()
         await app.aclose()
 
 

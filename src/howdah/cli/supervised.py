@@ -16,7 +16,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from howdah.cli.leash import LEFT, MARK, NOW, READY, STOP, Lines
+from howdah.cli.leash import HEALTH, LEFT, MARK, NOW, READY, STOP, Lines
 from howdah.runtime.threads import ThreadRunner
 
 
@@ -42,6 +42,7 @@ class Supervised:
     def __init__(self, number: int, command: Command, threads: ThreadRunner) -> None:
         self.number = number
         self.worker_id: str | None = None
+        self.health_port: int | None = None
         self.told = False
         self._left = False
         self._began = time.monotonic()
@@ -105,10 +106,12 @@ class Supervised:
         if lines is None:
             asyncio.get_running_loop().remove_reader(self._lines.end.fileno())
         for line in lines or []:
-            word, _, worker_id = line.partition(" ")
+            word, _, rest = line.partition(" ")
             if word == READY and not self.ready.done():
-                self.worker_id = worker_id
+                self.worker_id = rest
                 self.ready.set_result(None)
+            elif word == HEALTH:
+                self.health_port = int(rest)
             self._left = self._left or word == LEFT
 
     def _close(self, _: asyncio.Future[int]) -> None:

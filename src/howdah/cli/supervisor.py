@@ -14,6 +14,7 @@ terminal, systemd and the init of a container signal all processes at once, so m
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -22,11 +23,12 @@ from functools import partial
 from typing import Any
 
 from howdah.app import Howdah
+from howdah.cli.health import HealthPort, SupervisorHealth, serve_health
 from howdah.cli.readiness import Readiness
 from howdah.cli.seat import Seat
 from howdah.cli.serving import database_answers
 from howdah.cli.supervised import Command, Supervised, how_it_ended
-from howdah.maintenance.store import bury
+from howdah.maintenance.store import bury, note_rescues
 from howdah.model.errors import HowdahError
 from howdah.runtime.threads import ThreadRunner
 
@@ -37,7 +39,9 @@ MOST_PROCESSES = 1000
 class Supervisor:
     """Of one app's workers on this machine."""
 
-    def __init__(self, app: Howdah, command: Command, processes: int, readiness: Readiness) -> None:
+    def __init__(
+        self, app: Howdah, command: Command, processes: int, readiness: Readiness, health: HealthPort | None = None
+    ) -> None:
         self._app = app
         self._command = command
         self._processes = processes
@@ -52,17 +56,31 @@ class Supervisor:
         self._was_ready = False
         self._exit_code = 0
         self._has_terminal = has_terminal()
+        self._health_port = health
+        self._health = SupervisorHealth(app, self._health_ports)
 
     async def run(self) -> int:
         """Until signalled and all workers have ended; the exit code."""
         self._listen()
+        server = await serve_health(self._health_port, self._health.routes(), self._readiness.listening)
         if await database_answers(self._app, self._stopping):
             try:
                 await self._supervise()
             finally:
                 self._readiness.stopping()
+                if server is not None:
+                    await server.close()
+                    self._health.close()
                 await self._app.aclose()
         return self._exit_code
+
+    def _health_ports(self) -> dict[int, int | None]:
+        if self._stopping.is_set():
+            return {}
+        return {
+            number: seat.worker.health_port if seat.worker is not None and seat.is_ready else None
+            for number, seat in self._seats.items()
+        }
 
     async def _supervise(self) -> None:
         loop = asyncio.get_running_loop()
@@ -202,7 +220,12 @@ class Supervisor:
 def bury_worker(app: Howdah, worker_id: str) -> int:
     """Give back what it held; how many jobs."""
     try:
-        return len(app.sessions.run(partial(bury, worker_id)))
+        rescued = app.sessions.run(partial(bury, worker_id))
+        if rescued:
+            # Only for the history; whatever goes wrong here, their jobs are free again.
+            with contextlib.suppress(Exception):
+                app.sessions.run(partial(note_rescues, rescued), repeatable=False)
+        return len(rescued)
     finally:
         # Deaths are rare: no connection is kept for them.
         app.sessions.close()

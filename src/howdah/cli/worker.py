@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from howdah.app import Howdah
 from howdah.cli.app_loading import load_app
 from howdah.cli.database import database_options
 from howdah.cli.durations import duration
+from howdah.cli.health import HealthPort, health_options
 from howdah.cli.leash import Leash
 from howdah.cli.logs import LogFormat, set_up_logs
 from howdah.cli.readiness import Readiness
@@ -46,6 +48,7 @@ DEFAULTS = WorkerSettings()
 @click.option(
     "--ready-file", type=click.Path(path_type=Path), metavar="PATH", help="Is there while jobs can be claimed."
 )
+@health_options
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Log what is only of interest when looking for a fault.")
 def worker(
@@ -63,6 +66,7 @@ def worker(
     name: str | None,
     processes: str,
     ready_file: Path | None,
+    health_port: HealthPort | None,
     log_format: str,
     verbose: bool,
 ) -> int:
@@ -76,7 +80,8 @@ def worker(
     """
     command, leash = Command.of_this_process(), Leash.of_this_process()
     number = leash.number if leash else None
-    set_up_logs(LogFormat(log_format), verbose, number)
+    in_child = partial(set_up_logs, LogFormat(log_format), verbose, number)
+    in_child()
     count = parse_processes(processes)
     settings = WorkerSettings(
         concurrency=concurrency,
@@ -88,13 +93,14 @@ def worker(
         listen=listen,
         name=numbered(name, number if leash or count == 1 else count),
         maintenance=maintenance,
+        in_child=in_child,
     )
     reports = leash or Readiness.of_this_process(ready_file)
     app = load_app(app_name, url, schema)
     check_served(app, settings)
     if isinstance(reports, Leash) or count == 1:
-        return run(serve(app, settings, reports))
-    return asyncio.run(Supervisor(app, command, count, reports).run())
+        return run(serve(app, settings, reports, health_port))
+    return asyncio.run(Supervisor(app, command, count, reports, health_port).run())
 
 
 def run(serving: Coroutine[Any, Any, None]) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from howdah.client import store
@@ -15,7 +16,12 @@ from howdah.db.sessions import Sessions, run_on, run_on_async
 from howdah.model.errors import JobBusy, JobNotFound, OptionError, SealedError, WaitTimeout, shown
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.options import JobOptions
+from howdah.model.update import Update
 from howdah.sealing.keyring import Keyring
+from howdah.telemetry.tracing import enqueueing
+from howdah.watch.hub import Hub
+from howdah.watch.selection import Selection
+from howdah.watch.stream import Watch
 
 #: Seconds; longer than any process lives.
 _LONGEST_WAIT = 1e9
@@ -27,25 +33,31 @@ class Client:
     def __init__(self, sessions: Sessions, keyring: Keyring | None = None) -> None:
         self._sessions = sessions
         self._keyring = keyring
+        self._hub = Hub(sessions)
 
     def enqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
         if self._keyring is not None:
             data = seal_data(job_id, job_type, data, self._keyring)
-        if conn is not None:
-            run_on(conn, self._sessions.catalog, store.enqueue(job_id, job_type, data, options, alone=False))
-        else:
-            self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options, alone=True))
+        with enqueueing(job_type, options.queue, (job_id,)) as trace:
+            if conn is not None:
+                operation = store.enqueue(job_id, job_type, data, options, alone=False, trace=trace)
+                run_on(conn, self._sessions.catalog, operation)
+            else:
+                self._sessions.run(lambda: store.enqueue(job_id, job_type, data, options, alone=True, trace=trace))
 
     async def aenqueue(self, job_id: UUID, job_type: str, data: str, options: JobOptions, conn: object = None) -> None:
         """Put one job into the queue, in the caller's transaction if `conn` is given."""
         if self._keyring is not None:
             data = seal_data(job_id, job_type, data, self._keyring)
-        if conn is not None:
-            operation = store.enqueue(job_id, job_type, data, options, alone=False)
-            await run_on_async(conn, self._sessions.catalog, operation)
-        else:
-            await self._sessions.run_async(lambda: store.enqueue(job_id, job_type, data, options, alone=True))
+        with enqueueing(job_type, options.queue, (job_id,)) as trace:
+            if conn is not None:
+                operation = store.enqueue(job_id, job_type, data, options, alone=False, trace=trace)
+                await run_on_async(conn, self._sessions.catalog, operation)
+            else:
+                await self._sessions.run_async(
+                    lambda: store.enqueue(job_id, job_type, data, options, alone=True, trace=trace)
+                )
 
     def enqueue_many(
         self,
@@ -58,11 +70,12 @@ class Client:
         """Put many jobs into the queue, all or none."""
         if self._keyring is not None:
             data = SealedTexts(ids, job_type, data, self._keyring)
-        if conn is not None:
-            run_on(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
-            return
-        operations = _first_by_copy(ids, job_type, data, options)
-        self._sessions.run(lambda: next(operations), transaction=True)
+        with enqueueing(job_type, options.queue, ids) as trace:
+            if conn is not None:
+                run_on(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options, trace))
+                return
+            operations = _first_by_copy(ids, job_type, data, options, trace)
+            self._sessions.run(lambda: next(operations), transaction=True)
 
     async def aenqueue_many(
         self,
@@ -75,11 +88,13 @@ class Client:
         """Put many jobs into the queue, all or none."""
         if self._keyring is not None:
             data = SealedTexts(ids, job_type, data, self._keyring)
-        if conn is not None:
-            await run_on_async(conn, self._sessions.catalog, store.enqueue_many(ids, job_type, data, options))
-            return
-        operations = _first_by_copy(ids, job_type, data, options)
-        await self._sessions.run_async(lambda: next(operations), transaction=True)
+        with enqueueing(job_type, options.queue, ids) as trace:
+            if conn is not None:
+                operation = store.enqueue_many(ids, job_type, data, options, trace)
+                await run_on_async(conn, self._sessions.catalog, operation)
+                return
+            operations = _first_by_copy(ids, job_type, data, options, trace)
+            await self._sessions.run_async(lambda: next(operations), transaction=True)
 
     def get(self, job_id: UUID) -> JobRecord:
         """The job as it stands."""
@@ -115,6 +130,14 @@ class Client:
         """The job's events, in order."""
         return self._open_events(job_id, await self._sessions.run_async(lambda: store.list_events(job_id, after)))
 
+    def watch(self, selection: Selection, *, after: int = 0, timeout: float | None = None) -> Watch:
+        """Updates of these jobs as they happen, for a `for` and for an `async for` loop."""
+        return Watch(self._hub, selection, after=after, timeout=timeout, opened=self._open_update)
+
+    def close(self) -> None:
+        """End every watch. The next one opens a connection again."""
+        self._hub.close()
+
     def cancel(self, job_id: UUID) -> bool:
         """Cancel the job: at once if it waits, by request if it runs.
 
@@ -145,18 +168,23 @@ class Client:
         record = _found(job_id, found)
         return record if self._keyring is None else open_record(record, self._keyring)
 
+    def _open_update(self, update: Update) -> Update:
+        if self._keyring is None or not update.events:
+            return update
+        return replace(update, events=tuple(self._open_events(update.job_id, list(update.events))))
+
     def _open_events(self, job_id: UUID, events: list[JobEvent]) -> list[JobEvent]:
         keyring = self._keyring
         return events if keyring is None else [open_event(event, job_id, keyring) for event in events]
 
 
 def _first_by_copy(
-    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions
+    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, trace: str | None
 ) -> Iterator[Operation[None]]:
     # After a broken connection nobody knows whether the COPY was committed: repeat so that existing ids are left.
-    yield store.enqueue_many(ids, job_type, data, options)
+    yield store.enqueue_many(ids, job_type, data, options, trace)
     while True:
-        yield store.repeat_many(ids, job_type, data, options)
+        yield store.repeat_many(ids, job_type, data, options, trace)
 
 
 def _pauses(job_id: UUID, timeout: float | None) -> Iterator[float]:

@@ -11,6 +11,8 @@ from howdah.client.client import Client
 from howdah.model.errors import JobCancelled, JobFailed, ResultNotReady
 from howdah.model.job import JobEvent, JobRecord
 from howdah.model.status import Status
+from howdah.watch.selection import Selection
+from howdah.watch.stream import Watch
 
 R = TypeVar("R")
 
@@ -114,6 +116,11 @@ class Job(Generic[R]):
         """Wait until the job has ended, however it ended; raises WaitTimeout after `timeout` seconds."""
         self._record = await self._client.await_(self.id, timeout)
         return self
+
+    def watch(self, timeout: float | None = None, *, after: int = 0) -> Watch:
+        """How the job goes, as it happens: `for update in job.watch()`, or `async for` on an event loop. Begins with
+        how it stands and its events after number `after`, ends with its end; WaitTimeout after `timeout` seconds."""
+        return self._client.watch(Selection((self.id,)), after=after, timeout=timeout)
 
     def cancel(self) -> bool:
         """Cancel it: at once if it waits, by request if it runs.

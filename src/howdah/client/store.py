@@ -17,16 +17,20 @@ COPY_FROM = 200
 _ROWS_PER_CHUNK = 5000
 
 
-def enqueue(job_id: UUID, job_type: str, data: str, options: JobOptions, *, alone: bool) -> Operation[None]:
-    """One job; repeating it is safe. `alone`: in a transaction of its own."""
-    parameters = {"id": job_id, "job_type": job_type, "data": data, "alone": "on" if alone else "off"}
+def enqueue(
+    job_id: UUID, job_type: str, data: str, options: JobOptions, *, alone: bool, trace: str | None = None
+) -> Operation[None]:
+    """One job; repeating it is safe. `alone`: in a transaction of its own. `trace`: of whoever enqueues it."""
+    parameters = {"id": job_id, "job_type": job_type, "data": data, "alone": "on" if alone else "off", "trace": trace}
     yield Statement("client/enqueue", {**parameters, **_columns(options)})
 
 
-def enqueue_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions) -> Operation[None]:
-    """Many jobs of one type by COPY, or by one array when they are few. Call it inside a transaction."""
-    if len(ids) < COPY_FROM:
-        return (yield from repeat_many(ids, job_type, data, options))
+def enqueue_many(
+    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, trace: str | None = None
+) -> Operation[None]:
+    """Many jobs of one type by COPY, or by arrays when they are few or traced. Call it inside a transaction."""
+    if len(ids) < COPY_FROM or trace is not None:
+        return (yield from repeat_many(ids, job_type, data, options, trace))
     due = options.run_at
     if options.delay is not None:
         due = (yield Statement("client/due_time", {"delay": options.delay}))[0][0]
@@ -34,12 +38,14 @@ def enqueue_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], option
     yield Statement("client/enqueue_copy", copy=rows)
 
 
-def repeat_many(ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions) -> Operation[None]:
+def repeat_many(
+    ids: Sequence[UUID], job_type: str, data: Sequence[str], options: JobOptions, trace: str | None = None
+) -> Operation[None]:
     """The same as enqueue_many for ids that may be there already, because a reply was lost."""
     for start in range(0, len(ids), _ROWS_PER_CHUNK):
         chunk = slice(start, start + _ROWS_PER_CHUNK)
         parameters = {"ids": arrays.ids(ids[chunk]), "job_type": job_type, "data": arrays.texts(data[chunk])}
-        yield Statement("client/enqueue_array", {**parameters, **_columns(options)})
+        yield Statement("client/enqueue_array", {**parameters, **_columns(options), "trace": trace})
 
 
 def get_job(job_id: UUID) -> Operation[JobRecord | None]:

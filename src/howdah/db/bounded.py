@@ -19,15 +19,12 @@ from psycopg import errors as pg
 from howdah.db.catalog import Catalog
 from howdah.db.connecting import connect
 from howdah.db.faults import explain
+from howdah.db.limits import limit_time
 from howdah.db.op import Operation, Statement, perform
-from howdah.model.errors import HowdahError
+from howdah.model.errors import HowdahError, TookTooLong
 
 T = TypeVar("T")
 _PINGS = 3
-
-
-class TookTooLong(HowdahError):
-    """The statement was still running at its time limit."""
 
 
 class BoundedSession:
@@ -45,7 +42,7 @@ class BoundedSession:
         with driver_told():
             connection = self._connected()
             with connection.transaction():
-                perform(connection, self.catalog, _limit_time(self._limit))
+                perform(connection, self.catalog, limit_time(self._limit))
                 return perform(connection, self.catalog, operation)
 
     def round_trip(self) -> timedelta:
@@ -79,11 +76,6 @@ class BoundedSession:
         start = time.perf_counter()
         perform(connection, self.catalog, _ping())
         return timedelta(seconds=time.perf_counter() - start)
-
-
-def _limit_time(limit: timedelta) -> Operation[None]:
-    milliseconds = max(1, int(limit / timedelta(milliseconds=1)))
-    yield Statement("doctor/limit_time", {"milliseconds": str(milliseconds)})
 
 
 def _ping() -> Operation[None]:

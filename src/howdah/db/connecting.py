@@ -35,6 +35,15 @@ def complete_url(url: str, role: str) -> str:
     return make_conninfo("", **{**defaults, **{name: value for name, value in given.items() if value is not None}})
 
 
+def place_of(url: str) -> str:
+    """Which database a URL names, for people: without its user and password."""
+    given = conninfo_to_dict(url)
+    host = str(given.get("host") or "localhost")
+    # A socket's folder says nothing to a reader.
+    where = "this machine" if host.startswith(("/", "@")) else host
+    return f"{given.get('dbname') or given.get('user') or 'database'} on {where}"
+
+
 def connect(url: str, role: str) -> psycopg.Connection[Any]:
     """A blocking connection in autocommit."""
     connection = psycopg.connect(complete_url(url, role), autocommit=True, prepare_threshold=None)

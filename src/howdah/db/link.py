@@ -103,14 +103,15 @@ class BlockingLink:
         self._outage = outage
         self._connection: psycopg.Connection[Any] | None = None
 
-    def perform(self, operation: Operation[T]) -> T:
-        """Run an operation; after a failure the next call connects anew."""
+    def perform(self, operation: Operation[T], *, optional: bool = False) -> T:
+        """Run an operation; after a failure the next call connects anew. `optional`: this role may lack the right to
+        it, and that is no outage."""
         try:
             if self._connection is None or self._connection.closed:
                 self._connection = connect(self._url, self._role)
             result = perform(self._connection, self._catalog, operation)
         except psycopg.Error as error:
-            if not (is_data_error(error) or is_busy(error)):
+            if not (is_data_error(error) or is_busy(error) or (optional and is_forbidden(error))):
                 self._outage.begin(self._role, error)
                 self.close()
             raise

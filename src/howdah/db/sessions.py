@@ -14,19 +14,22 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg import errors as pg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from howdah.db.catalog import Catalog
 from howdah.db.connecting import complete_url, connect
 from howdah.db.faults import explained, is_transient
+from howdah.db.limits import within
 from howdah.db.migrator import check_version, current_version, migrate
 from howdah.db.op import Operation, perform, perform_async
 from howdah.db.preparing import prepare_if_direct, prepare_if_direct_async
 from howdah.db.readable import read_everything
-from howdah.model.errors import ArgumentError, DatabaseUnavailable
+from howdah.model.errors import ArgumentError, DatabaseUnavailable, TookTooLong
 
 T = TypeVar("T")
 _TRIES = 3
@@ -63,20 +66,30 @@ class Sessions:
                 self._url = url
             return self._url
 
-    def run(self, make: Callable[[], Operation[T]], *, repeatable: bool = True, transaction: bool = False) -> T:
-        """Run an operation on a connection of the pool."""
+    def run(
+        self,
+        make: Callable[[], Operation[T]],
+        *,
+        repeatable: bool = True,
+        transaction: bool = False,
+        limit: timedelta | None = None,
+    ) -> T:
+        """Run an operation on a connection of the pool. With a `limit` it may only read, and no statement takes longer:
+        TookTooLong."""
         pool = self._open_pool()
         with explained():
             for tries in range(1, _TRIES + 1):
                 try:
                     with pool.connection(timeout=_PATIENCE) as connection:
-                        if transaction:
+                        if transaction or limit is not None:
                             with connection.transaction():
-                                return perform(connection, self.catalog, make())
+                                return perform(connection, self.catalog, within(limit, make()))
                         return perform(connection, self.catalog, make())
                 except PoolTimeout as error:
                     raise DatabaseUnavailable(f"no connection to the database within {_PATIENCE:.0f} s") from error
                 except psycopg.Error as error:
+                    if limit is not None and isinstance(error, pg.QueryCanceled):
+                        raise TookTooLong from error
                     if not (repeatable and is_transient(error)) or tries == _TRIES:
                         raise
                     # After a restart of the server every idle connection is dead: replace them all, not one a try.
@@ -85,21 +98,28 @@ class Sessions:
             raise AssertionError("unreachable: the last try returns or raises")
 
     async def run_async(
-        self, make: Callable[[], Operation[T]], *, repeatable: bool = True, transaction: bool = False
+        self,
+        make: Callable[[], Operation[T]],
+        *,
+        repeatable: bool = True,
+        transaction: bool = False,
+        limit: timedelta | None = None,
     ) -> T:
-        """Run an operation on a connection of this event loop's pool."""
+        """Run an operation on a connection of this event loop's pool; otherwise the same as run."""
         pool = await self._open_async_pool()
         with explained():
             for tries in range(1, _TRIES + 1):
                 try:
                     async with pool.connection(timeout=_PATIENCE) as connection:
-                        if transaction:
+                        if transaction or limit is not None:
                             async with connection.transaction():
-                                return await perform_async(connection, self.catalog, make())
+                                return await perform_async(connection, self.catalog, within(limit, make()))
                         return await perform_async(connection, self.catalog, make())
                 except PoolTimeout as error:
                     raise DatabaseUnavailable(f"no connection to the database within {_PATIENCE:.0f} s") from error
                 except psycopg.Error as error:
+                    if limit is not None and isinstance(error, pg.QueryCanceled):
+                        raise TookTooLong from error
                     if not (repeatable and is_transient(error)) or tries == _TRIES:
                         raise
                     await pool.check()

@@ -14,10 +14,13 @@ from datetime import timedelta
 from howdah.db.faults import is_busy, is_forbidden, is_transient
 from howdah.db.link import Link
 from howdah.maintenance import store
+from howdah.telemetry.tally import Tally
 
 logger = logging.getLogger("howdah.maintenance")
 PARTITION_SECONDS = 60.0
 SWEEP_EVERY = timedelta(minutes=10)
+#: Less than the chores' own pace, so that a lone worker looks every time.
+SAMPLE_EVERY = timedelta(seconds=40)
 _DELETE_AT_ONCE = 2000
 # Between two deletions, so that they never take the server for themselves.
 _BREATH = 0.2
@@ -25,13 +28,15 @@ _RECOVERY_SECONDS = 3.0
 
 
 class Chores:
-    """Rescue every third of the silence; partitions every minute; retention when it is this worker's turn."""
+    """Rescue every third of the silence; partitions every minute; retention, and a look at what waits, when it is this
+    worker's turn."""
 
-    def __init__(self, link: Link, silence: float, on_rescue: Callable[[], None]) -> None:
+    def __init__(self, link: Link, silence: float, on_rescue: Callable[[], None], tally: Tally | None = None) -> None:
         self._link = link
         self._one_at_a_time = asyncio.Lock()
         self._rescue_seconds = max(0.05, silence / 3)
         self._on_rescue = on_rescue
+        self._tally = tally or Tally()
         self._shaken = False
         self._last_look = time.monotonic()
         self._wait_until = 0.0
@@ -68,6 +73,8 @@ class Chores:
             )
         if rescued:
             self._on_rescue()
+            for kind, count in await self._link.perform(store.note_rescues(rescued)):
+                self._tally.note_rescued(kind, count)
 
     async def make_partitions(self) -> None:
         """Make partitions ahead of time."""
@@ -75,10 +82,20 @@ class Chores:
             pass
 
     async def look_after_retention(self) -> None:
-        """When it is this worker's turn, drop and delete what is past its retention."""
+        """When it is this worker's turn, drop and delete what is past its retention; and look at what waits."""
         await self._link.perform(store.sweep_late())
-        if await self._link.perform(store.begin_sweep(SWEEP_EVERY)):
+        turn = await self._link.perform(store.begin_turn(SWEEP_EVERY, SAMPLE_EVERY))
+        if turn.sample:
+            await self.look_at_queues()
+        if turn.sweep:
             await self.sweep()
+
+    async def look_at_queues(self) -> None:
+        """Write down how much waits; if that fails, what else there is to do goes on."""
+        try:
+            await self._link.perform(store.sample_queues())
+        except Exception as error:
+            logger.debug("look at what waits put off: %s", type(error).__name__)
 
     async def sweep(self) -> None:
         """Drop partitions past their retention, and delete row by row what cannot be dropped whole."""
@@ -89,6 +106,9 @@ class Chores:
             deleted = await self._link.perform(store.delete_expired_jobs(_DELETE_AT_ONCE))
             await asyncio.sleep(_BREATH)
         await self._link.perform(store.sweep_lanes())
+        await self._link.perform(store.prune_stats())
+        # Some thousands a turn: more than is ever written between two turns.
+        await self._link.perform(store.sweep_audit())
 
     async def _repeat(self, chore: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -17,6 +18,14 @@ class Rescued:
     status: str
     deaths: int
     worker_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What it is this worker's turn to do."""
+
+    sweep: bool
+    sample: bool
 
 
 def rescue() -> Operation[list[Rescued]]:
@@ -40,10 +49,27 @@ def create_next_partition() -> Operation[bool]:
     return bool(rows[0][0])
 
 
-def begin_sweep(every: timedelta) -> Operation[bool]:
-    """Whether it is this worker's turn to look after retention."""
-    rows = yield Statement("maintenance/begin_sweep", {"every": every})
-    return bool(rows[0][0])
+def note_rescues(rescued: Sequence[Rescued]) -> Operation[list[tuple[tuple[str, str], int]]]:
+    """Write down that these were rescued; how many of each job type and queue."""
+    parameters = {"ids": [job.job_id for job in rescued], "statuses": [job.status for job in rescued]}
+    rows = yield Statement("maintenance/note_rescues", parameters)
+    return [((row[1], row[0]), row[2]) for row in rows]
+
+
+def begin_turn(sweep_every: timedelta, sample_every: timedelta) -> Operation[Turn]:
+    """Whether it is this worker's turn to look after retention, and to look at what waits."""
+    rows = yield Statement("maintenance/begin_turn", {"sweep_every": sweep_every, "sample_every": sample_every})
+    return Turn(*rows[0])
+
+
+def sample_queues() -> Operation[None]:
+    """Write down how much waits."""
+    yield Statement("maintenance/sample_queues")
+
+
+def prune_stats() -> Operation[None]:
+    """Remove what was done too long ago to be shown."""
+    yield Statement("maintenance/prune_stats")
 
 
 def drop_expired_partition() -> Operation[str | None]:
@@ -62,6 +88,11 @@ def delete_expired_jobs(limit: int) -> Operation[int]:
 def sweep_lanes() -> Operation[None]:
     """Remove doubles from the list of lanes."""
     yield Statement("maintenance/sweep_lanes")
+
+
+def sweep_audit() -> Operation[int]:
+    """Remove what is past its retention from the audit; how many entries went, at most a few thousand."""
+    return int((yield Statement("maintenance/sweep_audit"))[0][0])
 
 
 def sweep_late() -> Operation[None]:

@@ -5,6 +5,7 @@ HowdahError
 │   ├── ArgumentError (TypeError)      a handler's arguments do not fit its signature
 │   ├── PayloadError (ValueError)      a value that JSON cannot hold, or too large
 │   ├── OptionError (ValueError)       a priority, name, delay or setting out of its limits
+│   ├── FilterError (ValueError)       a filter's text cannot be read; knows the word
 │   ├── UnknownJobType                 this app registers no such job type
 │   ├── JobNotFound (LookupError)      no job with that id
 │   ├── JobBusy                        the job is held by a worker, so this cannot be done to it now
@@ -19,6 +20,7 @@ HowdahError
 ├── JobFailed                     the job ended as failed
 ├── JobCancelled                  the job ended as cancelled
 ├── WaitTimeout (TimeoutError)    the job did not finish in the time given to wait()
+├── TookTooLong (TimeoutError)   the database did not answer within the time limit of a question
 └── LeaseLost                     the job is no longer this worker's: stop working on it
 """
 
@@ -49,6 +51,19 @@ class PayloadError(UserError, ValueError):
 
 class OptionError(UserError, ValueError):
     """An option is outside its limits."""
+
+
+class FilterError(UserError, ValueError):
+    """The filter cannot be read. `word` is the place, from `start` to `end` of the text; `field` what it is about, and
+    `reason` what is wrong, for whoever shows the error beside that."""
+
+    def __init__(self, reason: str, word: str = "", field: str = "", start: int = 0, end: int = 0) -> None:
+        super().__init__(f"the filter, at {shown(word)}: {reason}" if word else f"the filter: {reason}")
+        self.reason = reason
+        self.word = word
+        self.field = field
+        self.start = start
+        self.end = end
 
 
 class UnknownJobType(UserError):
@@ -113,6 +128,10 @@ class JobCancelled(HowdahError):
 
 class WaitTimeout(HowdahError, TimeoutError):
     """The job did not finish in the time given; it goes on, and you may wait again."""
+
+
+class TookTooLong(HowdahError, TimeoutError):
+    """The statement was still running at its time limit."""
 
 
 class LeaseLost(HowdahError):

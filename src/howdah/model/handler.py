@@ -8,6 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
+from howdah.model.context import JobContext
 from howdah.model.retry import RetryPolicy
 
 
@@ -20,6 +21,10 @@ class Mode(StrEnum):
     """`def`: in a thread."""
     PROCESS = "process"
     """`process=True`: in a child process that can be killed."""
+
+
+#: Called with what a handler raised and the context of its job.
+ErrorHook = Callable[[BaseException, JobContext], object]
 
 
 class Signature(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -33,6 +34,9 @@ class WorkerSettings:
     predecessor, whose jobs must be rescued."""
     maintenance: bool = True
     """Whether this worker also does the chores: rescue, partitions, retention."""
+    in_child: Callable[[], object] | None = None
+    """Called first in each child process of `process=True` handlers: a function at the top of a module, which sets up
+    logging or the like there."""
 
     def __post_init__(self) -> None:
         _at_least_one("concurrency", self.concurrency)
@@ -48,8 +52,17 @@ class WorkerSettings:
                 raise OptionError(f"{what} must be longer than nothing")
         if self.grace < timedelta(0):
             raise OptionError("grace cannot be negative")
+        if self.in_child is not None:
+            _picklable("in_child", self.in_child)
         if self.name is not None:
             check_name("the worker's name", self.name, limit=80)
+
+
+def _picklable(what: str, value: object) -> None:
+    try:
+        pickle.dumps(value)
+    except Exception as error:
+        raise OptionError(f"{what} must be a function at the top of a module, not {shown(value)}") from error
 
 
 def _at_least_one(what: str, value: object) -> None:

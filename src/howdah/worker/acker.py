@@ -18,7 +18,9 @@ from uuid import UUID
 from howdah.db.faults import is_busy, is_data_error
 from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
+from howdah.telemetry.tally import Tally
 from howdah.worker import store
+from howdah.worker.counting import Counting
 from howdah.worker.held import Held, Holdings
 from howdah.worker.journal import Journal
 from howdah.worker.reports import gather
@@ -55,13 +57,17 @@ class Acker:
         on_retry: Callable[[float], None],
         expects_more: Callable[[], bool],
         seals: Seals,
+        counting: Counting | None = None,
+        on_written: Callable[[], None] = lambda: None,
     ) -> None:
         self._link = link
         self._holdings = holdings
         self._on_retry = on_retry
         self._expects_more = expects_more
         self._seals = seals
+        self._on_written = on_written
         self._journal = Journal()
+        self._counting = counting or Counting(Tally())
         self._postponed: list[Held] = []
         self._waiting_for_locks: set[asyncio.Task[None]] = set()
         self._waiting: list[tuple[Held, Completion | Ending | None]] = []
@@ -95,6 +101,7 @@ class Acker:
                 await asyncio.sleep(_GATHER_SECONDS)
             batch = self._next_batch()
             await self._write_until_done(batch)
+            self._on_written()
             if not self._waiting:
                 self._more.clear()
                 if not self._postponed:
@@ -102,6 +109,7 @@ class Acker:
 
     def _next_batch(self) -> _Batch:
         taken, self._waiting = self._waiting[:_LARGEST_BATCH], self._waiting[_LARGEST_BATCH:]
+        self._counting.tally.acks.add(len(taken))
         batch = _Batch([held for held, _ in taken])
         batch.done = [end for _, end in taken if type(end) is Completion]
         if len(batch.done) < len(taken):
@@ -137,11 +145,13 @@ class Acker:
             batch.claims = batch.claims if batch.other else []
             self._count(len(batch.done) - len(refused), refused)
             accepted = [c for c in batch.done if c.id not in refused] if refused else batch.done
+            self._counting.completed(accepted, batch.held)
             self._journal.completed(accepted, batch.held)
             batch.done = []
         if batch.other or batch.claims:
             ended = await self._link.perform(store.finish(batch.other, batch.claims))
             self._count(len(ended), {e.id for e in batch.other} - {e.id for e in ended})
+            self._counting.ended(batch.other, ended, batch.held)
             self._journal.ended(batch.other, ended, batch.held)
             for end in ended:
                 if end.status == "pending" and end.run_in is not None:

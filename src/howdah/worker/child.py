@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import logging
 import os
 import pickle
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import parent_process
@@ -23,8 +25,11 @@ from uuid import UUID
 from howdah.model.context import JobContext
 from howdah.model.handler import Handler
 from howdah.payload.json_text import from_json, to_json
+from howdah.telemetry import tracing
+from howdah.telemetry.log_context import current_job
 from howdah.worker.executor import ResultRefused, described, result_text
 
+logger = logging.getLogger("howdah.worker")
 _REPORT_SECONDS = 0.25
 
 
@@ -40,20 +45,44 @@ class Task:
     queue: str
     attempt: int
     max_attempts: int
+    #: The trace that the handler's own spans and log lines belong to.
+    trace: str | None = None
+    trace_id: str | None = None
+
+    def about(self) -> dict[str, str]:
+        """What a log line about it says."""
+        about = {
+            "job_id": str(self.job_id),
+            "job_type": self.job_type,
+            "attempt": f"{self.attempt}/{self.max_attempts}",
+        }
+        if self.trace_id is not None:
+            about["trace_id"] = self.trace_id
+        return about
 
 
-def child_main(pipe: Connection) -> None:
+def child_main(pipe: Connection, prepare: Callable[[], object] | None = None) -> None:
     """Serve tasks until the pipe closes."""
     # Signals from a terminal or a service manager go to the whole group: the parent decides what happens to its jobs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    if prepare is not None:
+        _prepare(prepare)
     while True:
         try:
             task: Task = pipe.recv()
         except EOFError:
             return
         _serve(pipe, task)
+
+
+def _prepare(prepare: Callable[[], object]) -> None:
+    try:
+        prepare()
+    except Exception:
+        # Whatever was to be set up here, logs or the like, jobs can do without.
+        logger.exception("in_child raised in a child process; going on without it")
 
 
 def find_handler(module: str, qualname: str) -> Handler:
@@ -93,6 +122,16 @@ def _serve(pipe: Connection, task: Task) -> None:
 
 def _run(task: Task, context: JobContext) -> str | None:
     handler = find_handler(task.module, task.qualname)
+    # After the handler's module was imported, which may be what sets up OpenTelemetry.
+    token = current_job.set(task)
+    try:
+        with tracing.continuing(task.trace):
+            return _call(handler, task, context)
+    finally:
+        current_job.reset(token)
+
+
+def _call(handler: Handler, task: Task, context: JobContext) -> str | None:
     args, kwargs = handler.signature.decode(from_json(task.data))
     if handler.signature.takes_context:
         args = (context, *args)

@@ -17,6 +17,7 @@ from howdah.db.faults import is_busy
 from howdah.db.link import Link
 from howdah.runtime.backoff import Pauses
 from howdah.runtime.wakeup import Wakeup
+from howdah.telemetry.tally import Tally
 from howdah.worker import store
 from howdah.worker.held import AWAY_SECONDS
 from howdah.worker.marks import Marks, Start
@@ -50,7 +51,9 @@ class Claimer:
         self._slots = slots
         self._take = take
         self._backlog = backlog
+        self._tally = Tally()
         self._out_of_touch: Callable[[], bool] = lambda: False
+        self._on_claimed: Callable[[], None] = lambda: None
         self._wakeup = Wakeup()
         self._marks = Marks()
         self._careful_until = 0.0
@@ -63,6 +66,14 @@ class Claimer:
     def wait_while(self, out_of_touch: Callable[[], bool]) -> None:
         """Claim nothing while nobody hears this worker."""
         self._out_of_touch = out_of_touch
+
+    def count_in(self, tally: Tally) -> None:
+        """Where to count how big claims are."""
+        self._tally = tally
+
+    def on_claimed(self, call: Callable[[], None]) -> None:
+        """Call this whenever jobs were claimed."""
+        self._on_claimed = call
 
     def ring(self) -> None:
         """There may be something to claim."""
@@ -109,8 +120,12 @@ class Claimer:
                 await asyncio.sleep(pauses.next())
                 continue
             pauses.reset()
+            if haul.jobs:
+                self._tally.claims.add(len(haul.jobs))
             self._due = haul.due
             self._take(haul.jobs)
+            if haul.jobs:
+                self._on_claimed()
             self._slots.answered(demand, haul)
 
     async def _claim(self, demand: Demand) -> Haul:

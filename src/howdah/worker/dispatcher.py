@@ -18,6 +18,7 @@ from howdah.db.link import Link
 from howdah.model.handler import Handler, Mode
 from howdah.runtime.backoff import Pauses
 from howdah.runtime.tracing import kind_and_place
+from howdah.telemetry.log_context import current_job
 from howdah.worker import store
 from howdah.worker.acker import Acker
 from howdah.worker.executor import Executor
@@ -144,13 +145,15 @@ class Dispatcher:
         if self._holdings.out_of_touch:
             self._look_again(AWAY_SECONDS)
             return
-        clean = copy_context()
         turn_ends = time.monotonic() + _TURN_SECONDS
         while (held := self._slots.start_next()) is not None:
             # Somebody must go on with the next job should this one wait for something.
             if self._standby is None:
                 self._start()
             held.cancel_task = task.cancel
+            # Whatever the handler logs is this job's. Not taken back: the next one sets it anew, and this costs less.
+            current_job.set(held)
+            clean = copy_context()
             await self._live(held)
             if time.monotonic() > turn_ends or task.cancelling() or copy_context() != clean:
                 # Another task goes on, after everything else on the event loop has had its turn.

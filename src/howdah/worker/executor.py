@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Protocol
 
 from howdah.model.errors import ArgumentError, JobCancelled, PayloadError
-from howdah.model.handler import Handler
+from howdah.model.handler import ErrorHook, Handler
 from howdah.model.outcome import Cancel, Fail, Retry, Snooze, checked_delay
 from howdah.model.retry import Backoff
 from howdah.payload.json_text import from_json, to_json
 from howdah.payload.sanitise import clean_text
 from howdah.sealing.envelope import SEALED_TEXT
+from howdah.telemetry import tracing
 from howdah.worker.held import Held, Stop
 from howdah.worker.seals import Seals
 from howdah.worker.store import Completion, Ending
@@ -56,10 +58,17 @@ class Runner(Protocol):
 class Executor:
     """Turns a held job into the end of its claim."""
 
-    def __init__(self, handlers: Mapping[str, Handler], runners: Mapping[str, Runner], seals: Seals) -> None:
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        runners: Mapping[str, Runner],
+        seals: Seals,
+        on_error: Sequence[ErrorHook] = (),
+    ) -> None:
         self._handlers = handlers
         self._runners = runners
         self._seals = seals
+        self._on_error = on_error
 
     async def execute(self, held: Held) -> Completion | Ending | None:
         """Run the handler; None when the job is no longer ours to end."""
@@ -72,6 +81,8 @@ class Executor:
 
     async def _run(self, held: Held) -> Completion | Ending | None:
         job = held.job
+        if tracing.API in sys.modules and not held.traced and tracing.is_on(job.trace):
+            return await self._execute_traced(held)
         handler = self._handlers[job.job_type]
         try:
             arguments = handler.signature.decode(_read(job.data))
@@ -91,6 +102,16 @@ class Executor:
         if held.stop is Stop.LOST:
             return None
         return Completion(job.id, job.lease, result, held.ran())
+
+    async def _execute_traced(self, held: Held) -> Completion | Ending | None:
+        held.traced = True
+        job = held.job
+        with tracing.running(job.trace, job.job_type, job.queue, held.job_id, job.attempts) as span:
+            held.trace_id = span.trace_id
+            end = await self._run(held)
+            outcome = "lost" if end is None else "complete" if isinstance(end, Completion) else end.outcome
+            span.ends(outcome, held.error_kind)
+            return end
 
     def _ending(self, handler: Handler, held: Held, error: BaseException) -> Ending | None:
         job = held.job
@@ -115,11 +136,13 @@ class Executor:
             case JobCancelled() if held.context.cancelled:
                 return end("cancel", "cancelled on request")
             case ChildDied():
+                self._tell(error, held)
                 return end("death", plain(error), _delay(handler, held, error))
         if held.stop is Stop.CANCEL and isinstance(error, asyncio.CancelledError):
             return end("cancel", "cancelled on request")
         if held.stop is Stop.SHUTDOWN and isinstance(error, asyncio.CancelledError | Abandoned):
             return end("release", None)
+        self._tell(error, held)
         if isinstance(error, ResultRefused):
             return end("fail", f"the result cannot be stored: {plain(error)}", quoting=True)
         if isinstance(error, TimedOut):
@@ -127,6 +150,13 @@ class Executor:
         delay = _delay(handler, held, error)
         quoting = not isinstance(error, TimedOut)
         return end("fail" if delay is None else "retry", described(error), delay, quoting=quoting)
+
+    def _tell(self, error: BaseException, held: Held) -> None:
+        for hook in self._on_error:
+            try:
+                hook(error, held.context)
+            except Exception as broken:
+                logger.error("an on_error function raised %s", type(broken).__name__, extra=held.about())
 
 
 def _read(data: str) -> object:

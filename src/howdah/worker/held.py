@@ -37,6 +37,11 @@ class Held:
 
     started: float | None = None
     marked = False
+    #: Whether its start has been counted.
+    noted = False
+    #: Whether it has a span, where OpenTelemetry is used, and the trace's id.
+    traced = False
+    trace_id: str | None = None
     ended = False
     being_written = False
     stop: Stop | None = None
@@ -71,6 +76,14 @@ class Held:
                 self.job_id, job.job_type, job.queue, job.attempts, job.max_attempts, _encode_event
             )
         return self.spoken
+
+    def about(self) -> dict[str, str]:
+        """What a log line about it says."""
+        job = self.job
+        about = {"job_id": str(self.job_id), "job_type": job.job_type, "attempt": f"{job.attempts}/{job.max_attempts}"}
+        if self.trace_id is not None:
+            about["trace_id"] = self.trace_id
+        return about
 
     def ran(self) -> float:
         """Seconds since its handler started."""
@@ -109,6 +122,11 @@ class Holdings:
     def touch(self, when: float) -> None:
         """A heartbeat that was sent then has arrived."""
         self._touched = when
+
+    @property
+    def untouched_for(self) -> float:
+        """Seconds since the last heartbeat that arrived was sent."""
+        return time.monotonic() - self._touched
 
     @property
     def out_of_touch(self) -> bool:

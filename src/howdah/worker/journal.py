@@ -36,7 +36,7 @@ class Journal:
         if few:
             by_id = {one.job.id: one for one in held}
             for completion in few:
-                about = _about(by_id[completion.id])
+                about = by_id[completion.id].about()
                 logger.info("job completed", extra={**about, "seconds": round(completion.ran, 3)})
 
     def ended(self, endings: Iterable[Ending], ended: Iterable[Ended], held: Iterable[Held]) -> None:
@@ -47,7 +47,7 @@ class Journal:
             about, end = by_id.get(ending.id), became.get(ending.id)
             if about is None or end is None:
                 continue
-            extra = {**_about(about), "error": about.error_kind, "seconds": round(about.ran(), 3)}
+            extra = {**about.about(), "error": about.error_kind, "seconds": round(about.ran(), 3)}
             if end.status == "failed":
                 logger.error("job failed", extra=extra)
             elif end.status == "cancelled":
@@ -64,11 +64,6 @@ class Journal:
             if self._untold:
                 logger.info("more jobs completed", extra={"count": self._untold})
             self._second, self._told, self._untold = second, 0, 0
-
-
-def _about(held: Held) -> dict[str, object]:
-    job = held.job
-    return {"job_id": str(held.job_id), "job_type": job.job_type, "attempt": f"{job.attempts}/{job.max_attempts}"}
 
 
 def _rounded(seconds: float | None) -> float | None:

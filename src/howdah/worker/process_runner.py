@@ -9,6 +9,7 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from howdah.model.context import Report
 from howdah.model.errors import OptionError
 from howdah.model.handler import Handler
+from howdah.telemetry import tracing
 from howdah.worker.child import Task, child_main
 from howdah.worker.executor import ChildDied, ResultRefused, TimedOut
 from howdah.worker.held import Held
@@ -30,11 +32,11 @@ class RemoteError(Exception):
 class _Child:
     """One child process, its pipe, and the thread that reads from it."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Callable[[], object] | None) -> None:
         # "spawn", because a fork would copy this process's threads' locks in whatever state they are.
         context = multiprocessing.get_context("spawn")
         self._pipe, inside = context.Pipe()
-        self.process: BaseProcess = context.Process(target=child_main, args=(inside,), daemon=True)
+        self.process: BaseProcess = context.Process(target=child_main, args=(inside, prepare), daemon=True)
         self.process.start()
         inside.close()
         self._held: Held | None = None
@@ -80,16 +82,17 @@ class _Child:
 
 
 class ProcessRunner:
-    """`process=True` handlers."""
+    """`process=True` handlers. `prepare` is called first in every child."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Callable[[], object] | None = None) -> None:
+        self._prepare = prepare
         self._idle: list[_Child] = []
 
     async def run(self, handler: Handler, held: Held, arguments: _Arguments) -> str | None:
         """Have a child run the handler, within its timeout; interruptions kill the child."""
         job = held.job
         idle = self._idle_child()
-        child = idle if idle is not None else await asyncio.to_thread(_Child)
+        child = idle if idle is not None else await asyncio.to_thread(_Child, self._prepare)
         held.interrupt = child.kill
         if held.stop is not None:
             child.kill()
@@ -104,6 +107,8 @@ class ProcessRunner:
             job.queue,
             job.attempts,
             job.max_attempts,
+            tracing.carried_text(),
+            held.trace_id,
         )
         try:
             answer = await self._within_timeout(handler, child, child.begin(task, held))

@@ -3,31 +3,49 @@ every other thread, keeps its job all the same.
 
 About once a second, while jobs are held: one heartbeat for all of them, whose answer says which were
 cancelled or lost, then the latest words of all running jobs in one statement. Without jobs, only the
-heartbeat, and seldom. Now and then it asks whether the table knows of jobs that this worker does not.
+heartbeat, and seldom. Now and then it asks whether the table knows of jobs that this worker does not, and writes
+down what was done, if anything was. In between it tells watchers, if there are any, that this worker has written
+something (worker/teller.py).
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
-from howdah.db.faults import is_busy, is_data_error
+from howdah.db.faults import is_busy, is_data_error, is_forbidden
 from howdah.db.link import BlockingLink
 from howdah.db.op import Operation
 from howdah.worker import store
+from howdah.worker.counting import Counting
 from howdah.worker.held import Held, Holdings, Stop
 from howdah.worker.reports import gather
 from howdah.worker.seals import Seals
+from howdah.worker.teller import RING_SECONDS, Teller
 
 logger = logging.getLogger("howdah.worker")
 #: Under a second, so that a start, a word or a cancellation is through within one.
 PULSE_SECONDS = 0.8
 #: A reply to a claim that has not come after this long never will; also how often to look.
 RECONCILE_SECONDS = 5.0
+#: How often to write down what was done: often enough for a chart by the minute.
+STATS_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """What the pulse has to do besides beating: seal words, count and tell the load, tell watchers."""
+
+    seals: Seals
+    counting: Counting
+    load: Callable[[], str]
+    teller: Teller
 
 
 class Pulse:
@@ -40,13 +58,14 @@ class Pulse:
         holdings: Holdings,
         silence: float,
         register: Callable[[], Operation[None]],
-        seals: Seals,
+        duties: Duties,
     ) -> None:
         self._link = link
         self._worker_id = worker_id
         self._holdings = holdings
         self._register = register
-        self._seals = seals
+        self._seals, self._counting = duties.seals, duties.counting
+        self._load, self._teller = duties.load, duties.teller
         self._silence = silence
         self._seconds = min(PULSE_SECONDS, silence / 8)
         self._idle_seconds = silence / 6
@@ -56,6 +75,8 @@ class Pulse:
         self._last_beat = time.monotonic()
         self._last_reconciled = time.monotonic()
         self._registered = False
+        self._last_load = self._last_stats = time.monotonic() - silence
+        self._keeps_stats = True
 
     def start(self) -> None:
         """Begin to beat."""
@@ -64,18 +85,37 @@ class Pulse:
     def stop(self) -> None:
         """Beat no more; returns when the thread has ended or is stuck on a dead connection."""
         self._stop.set()
+        self._teller.wake()
         self._thread.join(timeout=2)
 
     def _run(self) -> None:
-        while not self._stop.wait(self._seconds):
+        due = time.monotonic() + self._seconds
+        while not self._stop.is_set():
+            rest = due - time.monotonic()
+            if rest > 0:
+                if self._teller.wait(rest):
+                    self._attempt(self._tell)
+                    self._stop.wait(RING_SECONDS)
+                continue
             # The beat first and by itself: whatever keeps words from being written must not cost a job its lease.
-            for act in (self._beat, self._reconcile, self._say_words):
-                try:
-                    act()
-                except Exception as error:
-                    # The link tells an outage once; the jobs go on, and the next pulse tries again.
-                    logger.debug("pulse failed: %s", type(error).__name__)
+            for act in (self._beat, self._reconcile, self._say_words, self._write_stats):
+                self._attempt(act)
+            due = time.monotonic() + self._seconds
+        # What was done since the last time is in the database before this worker is gone.
+        self._last_stats = -STATS_SECONDS
+        self._attempt(self._write_stats)
         self._link.close()
+
+    def _attempt(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception as error:
+            # The link tells an outage once; the jobs go on, and the next pulse tries again.
+            logger.debug("pulse failed: %s", type(error).__name__)
+
+    def _tell(self) -> None:
+        self._teller.begin()
+        self._teller.answered(self._link.perform(store.tell()))
 
     def _beat(self) -> None:
         held = self._holdings.all()
@@ -88,8 +128,13 @@ class Pulse:
         if not self._registered:
             self._link.perform(self._register())
             self._registered = True
-        verdicts = self._link.perform(store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held]))
+        # The row is written no more often than this.
+        load = self._load() if now - self._last_load >= self._idle_seconds else None
+        beat = store.heartbeat(self._worker_id, [(h.job.id, h.job.lease) for h in held], load)
+        verdicts = self._link.perform(beat)
         self._last_beat = now
+        if load is not None:
+            self._last_load = now
         news = [(h, verdicts.get(h.job.id)) for h in held if verdicts.get(h.job.id) != "held"]
         if news:
             # In touch again only once the jobs know what the beat brought: none of those that are lost may start.
@@ -114,6 +159,7 @@ class Pulse:
     def _say_words(self) -> None:
         speaking = self._holdings.begin_writing()
         try:
+            self._counting.noticed(speaking)
             try:
                 self._write_words(speaking)
             except Exception as error:
@@ -128,6 +174,25 @@ class Pulse:
         finally:
             self._holdings.end_writing(speaking)
 
+    def _write_stats(self) -> None:
+        now = time.monotonic()
+        if not self._keeps_stats or now - self._last_stats < STATS_SECONDS:
+            return
+        self._last_stats = now
+        changed, state = self._counting.tally.changes()
+        if not changed:
+            return
+        try:
+            self._link.perform(store.record_stats(json.dumps(changed)), optional=True)
+        except Exception as error:
+            if not is_forbidden(error):
+                raise
+            self._keeps_stats = False
+            logger.warning("this role has no right to write down what was done; `howdah roles` gives it")
+        else:
+            # Should the answer be lost, it is written twice: better than not at all.
+            self._counting.tally.confirm(state)
+
     def _write_words(self, speaking: list[Held]) -> None:
         words = gather(speaking, self._seals, mark_running=True)
         if not words.running and not words.events:
@@ -137,6 +202,7 @@ class Pulse:
         except BaseException:
             words.put_back()
             raise
+        self._teller.note()
         for held in speaking:
             held.marked = held.marked or held.job.id in accepted
 

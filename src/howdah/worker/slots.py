@@ -91,6 +91,16 @@ class Slots:
         return sum(pool.running for pool in self._pools)
 
     @property
+    def limit(self) -> int:
+        """Slots there are."""
+        return sum(pool.limit for pool in self._pools)
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait here for a slot."""
+        return sum(len(pool.waiting) + len(pool.suspects) for pool in self._pools)
+
+    @property
     def buffered(self) -> bool:
         """Whether jobs wait here that will be through in a moment."""
         return any(len(pool.waiting) > 0 and pool.rate > 0 for pool in self._pools)

@@ -32,6 +32,10 @@ class ClaimedJob(NamedTuple):
     errors: int
     deaths: int
     events_count: int
+    #: Seconds that it had been due when it was claimed, by the database's clock.
+    waited: float = 0.0
+    #: What the enqueuer's OpenTelemetry wants passed on, as JSON text.
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,17 +229,26 @@ def report(running: Sequence[Running], events: Sequence[Happening] = ()) -> Oper
     return set(rows[0][0])
 
 
-def heartbeat(worker_id: str, held: Sequence[tuple[bytes, int]]) -> Operation[dict[bytes, str]]:
-    """This worker lives; for each of its jobs 'held', 'cancel' or 'lost'."""
+def heartbeat(
+    worker_id: str, held: Sequence[tuple[bytes, int]], load: str | None = None
+) -> Operation[dict[bytes, str]]:
+    """This worker lives, and is at this; for each of its jobs 'held', 'cancel' or 'lost'."""
     rows = yield Statement(
         "worker/heartbeat",
         {
             "worker_id": worker_id,
             "ids": arrays.ids([h[0] for h in held]),
             "leases": arrays.whole_numbers([h[1] for h in held]),
+            "load": load,
         },
     )
     return {row[0]: row[1] for row in rows}
+
+
+def tell() -> Operation[bool]:
+    """Tell whoever watches that something was written; whether anybody does."""
+    rows = yield Statement("worker/tell")
+    return bool(rows[0][0])
 
 
 def register(
@@ -252,6 +265,11 @@ def register(
             "info": info,
         },
     )
+
+
+def record_stats(stats: str) -> Operation[None]:
+    """What was done since the last time, as JSON text: into the minute and the hour of now."""
+    yield Statement("worker/record_stats", {"stats": stats})
 
 
 def unregister(worker_id: str) -> Operation[None]:

@@ -9,9 +9,9 @@ from howdah.admin.doctor import fleet, jobs, server, upkeep
 from howdah.admin.doctor.finding import Finding, Level, Verdict, fail, warn
 from howdah.admin.doctor.limits import Limits
 from howdah.admin.doctor.patient import Patient
-from howdah.db.bounded import BoundedSession, TookTooLong
+from howdah.db.bounded import BoundedSession
 from howdah.db.catalog import Catalog
-from howdah.model.errors import HowdahError
+from howdah.model.errors import HowdahError, TookTooLong
 
 
 @dataclass(frozen=True, slots=True)

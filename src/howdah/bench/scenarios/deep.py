@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from howdah.admin import store as admin
+from howdah.admin.filters import JobFilter
 from howdah.admin.listing import list_jobs
-from howdah.admin.views import JobFilter
 from howdah.bench import store
 from howdah.bench.draining import drain
 from howdah.bench.filling import fill_deep

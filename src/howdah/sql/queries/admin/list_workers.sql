@@ -2,7 +2,7 @@
 -- silent for ten times as long as allowed, and holds nothing, is gone: its row stays for the rescue's sake only (0013).
 -- Locks: none. Index: workers and claims scans (small), jobs_pkey. Called by: admin/store.py
 SELECT w.id, w.started_at, w.heartbeat_at, w.silence, w.heartbeat_at > clock_timestamp() - w.silence,
-    w.queues, w.job_types, w.info, held.jobs
+    w.queues, w.job_types, w.info, held.jobs, w.load
 FROM howdah.workers AS w
 CROSS JOIN LATERAL (
     SELECT count(*) AS jobs FROM (

@@ -4,7 +4,7 @@
 -- Called by: worker/store.py. One row at least: the due time stands alone when nothing was claimed. Columns: see
 -- worker/claim.
 SELECT due.seconds, c.claim, uuid_send(c.id), c.lease, c.job_type, c.queue, c.priority, c.created_at, c.data, c.attempts,
-    c.max_attempts, c.errors, c.deaths, c.events_count
+    c.max_attempts, c.errors, c.deaths, c.events_count, c.waited, c.trace
 FROM (SELECT howdah.seconds_to_next_due() AS seconds OFFSET 0) AS due  -- or it would be asked for every row
 LEFT JOIN LATERAL howdah.claim_jobs(%(worker_id)s::text, %(job_types)s::text[], %(batch)s::int, %(queues)s::text[],
     %(limits)s::int[], %(pools)s::int[]) AS c ON true

@@ -1,0 +1,5 @@
+-- Purpose: end an operation that cannot go on, and say why.
+-- Locks: the operation's row. Index: operations_pkey. Called by: admin/order_store.py
+SELECT o.id, o.kind, o.filter, o.job_ids, o.argument, o.who, o.state, o.estimate, o.done, o.skipped, o.cursor, o.started_at,
+    o.stepped_at, o.ended_at, o.error
+FROM howdah.fail_operation(%(id)s::uuid, %(error)s::text) AS o

@@ -1,0 +1,1 @@
+"""The dashboard in real Chromium: pages that are driven, not only fetched."""

@@ -1,0 +1,1 @@
+"""Watching jobs: what is told, when, to how many, and after what losses."""
