@@ -115,6 +115,7 @@ def test_the_last_line_says_what_was_missed_and_what_was_not_shown() -> None:
 
 
 # Three minutes on two free cores; a machine that is busy with other things takes its time.
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_every_exhibit_is_caught() -> None:
     require(majors(), "PostgreSQL programs")

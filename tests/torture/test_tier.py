@@ -27,6 +27,7 @@ def run(tier: str) -> str:
     return told.stdout
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_everything_holds_under_torture() -> None:
     told = run("test")
@@ -35,6 +36,7 @@ def test_everything_holds_under_torture() -> None:
     assert "workers had clocks that were off by hours" in told
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_everything_holds_in_a_failover_and_a_rolling_deploy() -> None:
     told = run("changes")
@@ -42,6 +44,7 @@ def test_everything_holds_in_a_failover_and_a_rolling_deploy() -> None:
     assert "workers and one producer began with" in told
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_everything_holds_when_the_disk_is_full() -> None:
     run("disk")

@@ -54,11 +54,13 @@ class OptionError(UserError, ValueError):
 
 
 class FilterError(UserError, ValueError):
-    """The filter cannot be read. `word` is the place, from `start` to `end` of the text; `field` what it is about, and
-    `reason` what is wrong, for whoever shows the error beside that."""
+    """The filter cannot be read; docs/cli.md, "Filters", has the words that it may be made of."""
 
-    def __init__(self, reason: str, word: str = "", field: str = "", start: int = 0, end: int = 0) -> None:
-        super().__init__(f"the filter, at {shown(word)}: {reason}" if word else f"the filter: {reason}")
+    # `word` is the place, from `start` to `end` of the text; `field` what it is about, and `reason` what is wrong, for
+    # whoever shows the error beside that.
+    def __init__(self, reason: str = "", word: str = "", field: str = "", start: int = 0, end: int = 0) -> None:
+        told = f"the filter, at {shown(word)}: {reason}" if word else f"the filter: {reason}"
+        super().__init__(*([told] if reason else []))
         self.reason = reason
         self.word = word
         self.field = field
