@@ -8,7 +8,8 @@ from collections import deque
 from torture.network import Network
 
 _CENSUS_SECONDS = 1.0
-_TIMES = 3
+#: What a fault leaves behind goes away within seconds; a connection that nobody gives back stays.
+_TIMES = 6
 
 
 class Census(threading.Thread):
