@@ -8,8 +8,7 @@ from collections import deque
 from torture.network import Network
 
 _CENSUS_SECONDS = 1.0
-#: What a fault leaves behind goes away within seconds; a connection that nobody gives back stays.
-_TIMES = 6
+_TIMES = 3
 
 
 class Census(threading.Thread):

@@ -6,6 +6,7 @@ A Link never hides a failure: the operation under way raises, the caller decides
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from typing import Any, TypeVar
@@ -57,6 +58,7 @@ class Link:
         self._outage = outage
         self._optional = optional
         self._connection: psycopg.AsyncConnection[Any] | None = None
+        self._connecting = asyncio.Lock()
 
     async def perform(self, operation: Operation[T]) -> T:
         """Run an operation; after a failure the next call connects anew."""
@@ -77,9 +79,13 @@ class Link:
 
     async def connection(self) -> psycopg.AsyncConnection[Any]:
         """The connection, opened if need be."""
-        if self._connection is None or self._connection.closed:
-            self._connection = await connect_async(self._url, self._role)
-        return self._connection
+        if self._connection is not None and not self._connection.closed:
+            return self._connection
+        # One at a time: many jobs may want it at once, and a connection each is over the worker's budget.
+        async with self._connecting:
+            if self._connection is None or self._connection.closed:
+                self._connection = await connect_async(self._url, self._role)
+            return self._connection
 
     @property
     def direct(self) -> bool:
