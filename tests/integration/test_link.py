@@ -9,21 +9,20 @@ import psycopg
 import pytest
 
 from howdah.admin import store
-from howdah.db import link as module
 from howdah.db.catalog import Catalog
+from howdah.db.connecting import connect_async
 from howdah.db.link import Link, Outage
 from tests.conftest import Database
 
 
 async def test_many_that_want_a_lost_connection_open_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[psycopg.AsyncConnection[Any]] = []
-    connect = module.connect_async
 
     async def noted(url: str, role: str) -> psycopg.AsyncConnection[Any]:
-        opened.append(await connect(url, role))
+        opened.append(await connect_async(url, role))
         return opened[-1]
 
-    monkeypatch.setattr(module, "connect_async", noted)
+    monkeypatch.setattr("howdah.db.link.connect_async", noted)
     link = Link(database.url, Catalog(), "acks", Outage())
     try:
         for round in range(1, 3):
