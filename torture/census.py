@@ -8,7 +8,7 @@ from collections import deque
 from torture.network import Network
 
 _CENSUS_SECONDS = 1.0
-_TIMES = 3
+_TIMES = 2
 
 
 class Census(threading.Thread):
@@ -27,7 +27,7 @@ class Census(threading.Thread):
             for port, counts in self._seen.items():
                 seen = self._network.order("count", port)
                 counts.append(0 if seen["fault"] else int(seen["connections"]))
-                # Several times in a row: a connection that has just been replaced, or that a fault has left, goes away.
+                # Twice in a row: a connection that has just been replaced, or that a fault has left, goes away.
                 self.most = max(self.most, min(counts))
 
     def stop(self) -> None:

@@ -44,6 +44,11 @@ class Member:
         self._ready = self._ready or _STARTED in self.log.read_text(errors="replace")
         return self._ready
 
+    def took_poison(self) -> bool:
+        """Whether it has started a job that kills, which nobody survives."""
+        lines = ledger.read(self.ledger) if self.ledger.exists() else iter(())
+        return any(line[0] == "start" and line[-1] == "poison" for line in lines)
+
     def running(self) -> int:
         """How many handlers have begun and not ended, by its own ledger."""
         if not self.ledger.exists():

@@ -158,8 +158,9 @@ class Nemesis:
         member.process.send_signal(signal.SIGTERM)
         member.process.wait(30)
         self._add(Strike("term", began, time.monotonic(), member.name, f"exit {member.process.returncode}"))
-        # A poison job that it still held may have killed it on its way out; nobody else strikes it meanwhile.
-        if member.process.returncode not in (0, -signal.SIGKILL):
+        # Nobody else strikes it meanwhile, but a poison job that it still held may have killed it on its way out.
+        poisoned = member.process.returncode == -signal.SIGKILL and member.took_poison()
+        if member.process.returncode != 0 and not poisoned:
             self.failures.append(f"{member.name} ended with {member.process.returncode} after SIGTERM")
 
     def _network_fault(self, planned: Planned, member: Member) -> None:

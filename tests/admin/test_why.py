@@ -12,7 +12,7 @@ from howdah.admin.why import Cause, Why, find_why
 from howdah.model.errors import JobNotFound
 from tests.admin.conftest import Put, Run, Sql
 
-SOON = datetime.now(UTC) + timedelta(hours=2)
+TWO_HOURS = timedelta(hours=2)
 
 
 def register(sql: Sql, name: str = "w", queues: str = "default", job_types: str = "a", info: str = "{}") -> None:
@@ -49,13 +49,16 @@ def test_what_waits_for_nothing(run: Run, put: Put, sql: Sql) -> None:
         ({"status": "failed", "last_error": "ValueError"}, Cause.ENDED, "ended as failed; `howdah retry`"),
         ({"status": "cancelled"}, Cause.ENDED, "ended as cancelled"),
         ({"status": "failed", "last_error": "poison: x", "deaths": 3}, Cause.POISON, "3 workers died"),
-        ({"run_at": SOON}, Cause.SCHEDULED, "due in 1h"),
-        ({"run_at": SOON, "attempts": 1, "errors": 1}, Cause.RETRY_DELAY, "tried again in 1h"),
+        ({"run_at": TWO_HOURS}, Cause.SCHEDULED, "due in 1h59m"),
+        ({"run_at": TWO_HOURS, "attempts": 1, "errors": 1}, Cause.RETRY_DELAY, "tried again in 1h59m"),
         ({"attempts": 3}, Cause.NO_ATTEMPTS, "no attempts left (3 of 3)"),
     ],
 )
 def test_a_cause_of_its_own(run: Run, put: Put, sql: Sql, columns: dict[str, Any], cause: Cause, words: str) -> None:
     register(sql)
+    if "run_at" in columns:
+        # From now on, not from when the tests were collected.
+        columns = {**columns, "run_at": datetime.now(UTC) + columns["run_at"]}
     found = why(run, put(1, **columns)[0])
     assert [reason.cause for reason in found.reasons] == [cause]
     assert words in found.reasons[0].words

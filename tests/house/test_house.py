@@ -151,3 +151,19 @@ def test_the_public_names_are_sorted_and_documented() -> None:
 @pytest.mark.parametrize("word", ["make demo", "make test"])
 def test_the_readme_shows_the_two_commands_at_its_top(word: str) -> None:
     assert word in "\n".join((ROOT / "README.md").read_text().splitlines()[:40])
+
+
+def test_all_searches_mean_the_same_by_a_filter() -> None:
+    # Twice each, because not everybody may read errors and arguments: what they share must not drift apart.
+    def conditions(name: str) -> set[str]:
+        found = re.findall(
+            r"\((%\(\w+\)s::[\w\[\]]+ IS NULL OR j\.[^\n]*?)\)*(?: AS fits)?$",
+            (QUERIES / "admin" / name).read_text(),
+            re.M,
+        )
+        return {line.rstrip(")") for line in found}
+
+    plain = conditions("find_ids.sql")
+    assert len(plain) == 12
+    assert conditions("match_ids.sql") == plain
+    assert conditions("find_ids_deep.sql") == conditions("match_ids_deep.sql") > plain
