@@ -16,7 +16,7 @@ help:
 	@echo "make pictures  the documentation's pictures of the dashboard, made anew by the tests in Chromium"
 	@echo "make bench  every goal of speed, on a PostgreSQL of its own (hours; BENCH=--quick: minutes)"
 	@echo "make bench-peers  Howdah beside its peers: installs them, measures for about 40 minutes (estimated), writes docs/benchmarks.md"
-	@echo "make torture  half an hour of kills, crashes and cut networks, with a verdict (SEED=n repeats a schedule; torture-long: 8 hours)"
+	@echo "make torture  half an hour of kills, crashes, failovers and cut networks, with a verdict, then model steps and the museum (SEED=n repeats a schedule; torture-long: 8 hours)"
 	@echo "make museum  bugs that job queues have had, planted one at a time: which test catches which (minutes; part of make test)"
 	@echo "make audit  whether a known vulnerability stands in a pinned version; fails if its data cannot be reached"
 	@echo "make lint   only the checks that need no server"
