@@ -194,7 +194,7 @@ def server(evidence: Evidence) -> Iterator[str]:
     """No deadlocks, and no more connections than promised."""
     yield from evidence.deadlocks
     if evidence.most_connections > CONNECTIONS:
-        yield f"a worker had {evidence.most_connections} connections; {CONNECTIONS} are its budget"
+        yield f"{evidence.busiest} had {evidence.most_connections} connections; {CONNECTIONS} are its budget"
 
 
 INVARIANTS: tuple[Invariant, ...] = (

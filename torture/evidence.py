@@ -103,8 +103,10 @@ class Evidence:
     strikes: list[Strike] = field(default_factory=list)
     #: Lines of the server's log that speak of a deadlock.
     deadlocks: list[str] = field(default_factory=list)
-    #: The most connections that one worker was seen with.
+    #: The most connections that one worker was seen with, its name, and the same of the release before.
     most_connections: int = 0
+    busiest: str = ""
+    most_connections_of_older: int = 0
     stale_ends_refused: int = 0
     commit_replies_dropped: int = 0
     drained_seconds: float | None = None

@@ -22,7 +22,8 @@ from torture.tiers import SILENCE_SECONDS
 _LOOK_SECONDS = 0.05
 _STOP_SECONDS = 30.0
 _STARTED = "worker started"
-CONCURRENCY = 20
+#: More than the offered jobs need while half the workers are dead, stopped or cut off, as they are at every moment.
+CONCURRENCY = 40
 
 
 @dataclass

@@ -1,5 +1,5 @@
 """Producer processes. With a deploy ahead, one runs the older code all along; the others start after the migration that
-they need, as an application does."""
+they need, as an application does. All in all they offer at one pace: who starts earlier offers more."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torture.code import NEW, Code
 from torture.jobs import FOLDER_VARIABLE
 from torture.parts import Parts
 from torture.paths import ROOT
+from torture.schedule import Fault, Planned
 
 #: Of the tier's time, what they take to offer everything: the last faults meet a system that only drains.
 _PRODUCING = 0.9
@@ -20,8 +21,12 @@ _LAST_CALLS_SECONDS = 120.0
 class Producers:
     """As many as the tier wants."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, schedule: list[Planned]) -> None:
         self._parts = parts
+        producing = parts.tier.seconds * _PRODUCING
+        deploys = [planned.at for planned in schedule if planned.fault is Fault.DEPLOY]
+        #: Of the time, the part in which the first is alone.
+        self._alone = min(0.9, min(deploys, default=0.0) / producing) if parts.code != NEW else 0.0
         self._until = 0.0
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -57,7 +62,8 @@ class Producers:
 
     def _start(self, number: int, code: Code) -> None:
         parts, name = self._parts, f"producer-{number}"
-        jobs, poisons = parts.tier.jobs // parts.tier.producers, -(-parts.tier.poisons // parts.tier.producers)
+        jobs = _share(parts.tier.jobs, number, parts.tier.producers, self._alone)
+        poisons = _share(parts.tier.poisons, number, parts.tier.producers, self._alone)
         seconds = max(1.0, self._until - time.monotonic())
         arguments = [name, str(parts.seed), str(jobs), str(poisons), str(seconds)]
         url = parts.url(parts.producer_ports[number - 1])
@@ -65,3 +71,9 @@ class Producers:
         with (parts.folder / f"{name}.log").open("wb") as log:
             command = [sys.executable, "-m", "torture.producer", *arguments]
             self._processes.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
+
+
+def _share(whole: int, number: int, producers: int, alone: float) -> int:
+    """What the producer of that number offers: the first all of its time alone, and then as much as each other."""
+    each = int(whole * (1.0 - alone) / producers)
+    return whole - each * (producers - 1) if number == 1 else each

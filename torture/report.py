@@ -31,6 +31,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"{pooler} {times} times" if times else "nobody behind pgbouncer: it is not installed"
     if verdict.tier.quota.rolling_deploys:
         yield f"workers and one producer began with {verdict.began_with.name}"
+        older = evidence.most_connections_of_older
+        yield f"at most {older} connections of a worker of that release, {evidence.most_connections} of this one"
     if verdict.tier.quota.failovers:
         yield "every commit waited for a synchronous standby"
     yield ""

@@ -91,8 +91,8 @@ def torture(tier: Tier, seed: int, schedule: list[Planned], *, keep: bool, say: 
 
 def _run(parts: Parts, schedule: list[Planned], say: Callable[[str], None]) -> Verdict:
     fleet = Fleet(parts.folder, parts.worker_ports, parts.url, parts.code)
-    census = Census(parts.network, parts.worker_ports)
-    producers = Producers(parts)
+    census = Census(parts.network, fleet)
+    producers = Producers(parts, schedule)
     try:
         producers.start()
         nemesis = Nemesis(
@@ -114,7 +114,8 @@ def _run(parts: Parts, schedule: list[Planned], say: Callable[[str], None]) -> V
     evidence.strikes = [*nemesis.strikes, *fleet.strikes]
     evidence.drained_seconds = drained
     evidence.producers_finished = finished
-    evidence.most_connections = census.most
+    evidence.most_connections, evidence.busiest = census.most, census.busiest
+    evidence.most_connections_of_older = census.most_of_older
     landed = {
         **nemesis.landed,
         "wrong_clocks": fleet.wrong_clocks,

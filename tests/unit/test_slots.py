@@ -116,6 +116,18 @@ def test_a_suspect_waits_for_another_but_holds_up_nobody_else() -> None:
     assert which.next_suspect_in() is None
 
 
+def test_suspects_that_wait_do_not_keep_a_worker_from_claiming_more() -> None:
+    pool = Pool(["default"], 5)
+    which = Slots([pool])
+    which.admit([held(deaths=1) for _ in range(6)])
+    assert len(drain(which)) == 1, "one of them starts, four slots are free"
+    demand = which.demand()
+    assert demand is not None
+    assert demand.batch == 4
+    which.admit([held(deaths=1) for _ in range(9)])
+    assert pool.wanted() == 0, "but no more and more of them"
+
+
 def test_after_two_deaths_a_suspect_waits_until_the_others_have_proved_harmless() -> None:
     which = slots(default=5)
     first, twice = held(deaths=1, priority=9), held(deaths=2, priority=8)

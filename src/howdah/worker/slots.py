@@ -57,8 +57,10 @@ class Pool:
         return min(int(self.rate * PREFETCH_SECONDS), LARGEST_BUFFER)
 
     def wanted(self) -> int:
-        """How many more to claim now."""
-        return max(0, self.limit + self.prefetch() - self.running - len(self.waiting) - len(self.suspects))
+        """How many more to claim now. Suspects that wait for each other, as many as there are slots, do not count: what
+        a crash left behind must not keep a worker with free slots from everything else."""
+        held_up = max(0, len(self.suspects) - self.limit)
+        return max(0, self.limit + self.prefetch() - self.running - len(self.waiting) - held_up)
 
     def worth_asking(self) -> bool:
         """Whether a claim would be more than a trickle: a lone free slot of a slow pool counts, of a flood not."""
