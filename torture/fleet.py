@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.05
 _STOP_SECONDS = 30.0
 _STARTED = "worker started"
 #: More than the offered jobs need while half the workers are dead, stopped or cut off, as they are at every moment.
-CONCURRENCY = 40
+CONCURRENCY = 30
 
 
 @dataclass
@@ -50,15 +50,17 @@ class Member:
         lines = ledger.read(self.ledger) if self.ledger.exists() else iter(())
         return any(line[0] == "start" and line[-1] == "poison" for line in lines)
 
-    def running(self) -> int:
-        """How many handlers have begun and not ended, by its own ledger."""
+    def running(self, kind: str | None = None) -> int:
+        """How many handlers, or of that kind, have begun and not ended, by its own ledger."""
         if not self.ledger.exists():
             return 0
-        starts = ends = 0
-        for what, *_ in ledger.read(self.ledger):
-            starts += what == "start"
-            ends += what == "end"
-        return starts - ends
+        begun: dict[tuple[str, int], str] = {}
+        for what, _, job, _, attempt, word in ledger.read(self.ledger):
+            if what == "start":
+                begun[job, attempt] = word
+            else:
+                begun.pop((job, attempt), None)
+        return len(begun) if kind is None else list(begun.values()).count(kind)
 
 
 class Fleet:

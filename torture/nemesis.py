@@ -129,9 +129,7 @@ class Nemesis:
                 self._network_fault(planned, member)
 
     def _kill(self, member: Member) -> None:
-        deadline = time.monotonic() + _INSIDE_SECONDS
-        while not member.running() and time.monotonic() < deadline and member.process.poll() is None:
-            time.sleep(0.005)
+        _wait_inside(member)
         member.killed = True
         began = time.monotonic()
         member.process.kill()
@@ -142,6 +140,8 @@ class Nemesis:
             self._note("kills_inside_a_handler")
 
     def _stop(self, member: Member, seconds: float) -> None:
+        # A thread goes on where it stopped, and ends what is another's by then.
+        _wait_inside(member, "block")
         began = time.monotonic()
         member.process.send_signal(signal.SIGSTOP)
         try:
@@ -248,3 +248,10 @@ class Nemesis:
     def _note(self, quota: str) -> None:
         with self._mutex:
             self.landed[quota] += 1
+
+
+def _wait_inside(member: Member, kind: str | None = None) -> None:
+    """Until it is inside a handler, if that is soon."""
+    deadline = time.monotonic() + _INSIDE_SECONDS
+    while not member.running(kind) and time.monotonic() < deadline and member.process.poll() is None:
+        time.sleep(0.005)

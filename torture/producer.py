@@ -1,4 +1,5 @@
-"""A producer: `python -m torture.producer NAME SEED JOBS POISONS SECONDS` enqueues so many, spread over that time.
+"""A producer: `python -m torture.producer NAME SEED JOBS POISONS SECONDS ALONE_JOBS ALONE_SECONDS` enqueues so many,
+spread over that time; the first so many over the first part of it, if others join it then.
 
 It writes into its ledger what it is about to offer, and what came of it: `ok`, or `unknown` when the call raised, in
 which case the jobs are there or are not, all of one call or none.
@@ -11,6 +12,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +27,31 @@ _MOST_AT_ONCE = 250
 _PAUSE = 0.05
 
 
-def main(name: str, seed: str, jobs: int, poisons: int, seconds: float) -> None:
+@dataclass(frozen=True)
+class Pace:
+    """When to offer: so many in so many seconds, the first of them in a time of their own."""
+
+    jobs: int
+    seconds: float
+    alone_jobs: int = 0
+    alone_seconds: float = 0.0
+
+    def due(self, offered: int) -> float:
+        """Seconds after the begin at which the next is offered."""
+        if offered < self.alone_jobs:
+            return self.alone_seconds * offered / self.alone_jobs
+        later = (offered - self.alone_jobs) / max(1, self.jobs - self.alone_jobs)
+        return self.alone_seconds + (self.seconds - self.alone_seconds) * later
+
+
+def main(name: str, seed: str, jobs: int, poisons: int, pace: Pace) -> None:
     """Until all are offered."""
     pen = Pen(Path(os.environ[FOLDER_VARIABLE]) / f"{name}.ledger")
     dice = random.Random(f"{name} {seed}")  # noqa: S311 - it must be repeatable, not secret
     begin = time.monotonic()
     offered = 0
     for definition, arguments, priority in _calls(name, dice, jobs, poisons):
-        due = begin + seconds * offered / (jobs + poisons)
-        time.sleep(max(0.0, due - time.monotonic()))
+        time.sleep(max(0.0, begin + pace.due(offered) - time.monotonic()))
         tokens = [one["token"] for one in arguments]
         pen.write("offer", tokens, definition.name, int(priority))
         try:
@@ -76,4 +94,6 @@ def _calls(
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+    name, seed, jobs, poisons, seconds, alone_jobs, alone_seconds = sys.argv[1:]
+    pace = Pace(int(jobs) + int(poisons), float(seconds), int(alone_jobs), float(alone_seconds))
+    main(name, seed, int(jobs), int(poisons), pace)

@@ -65,7 +65,9 @@ class Producers:
         jobs = _share(parts.tier.jobs, number, parts.tier.producers, self._alone)
         poisons = _share(parts.tier.poisons, number, parts.tier.producers, self._alone)
         seconds = max(1.0, self._until - time.monotonic())
+        alone = self._alone if number == 1 else 0.0
         arguments = [name, str(parts.seed), str(jobs), str(poisons), str(seconds)]
+        arguments += [str(int((parts.tier.jobs + parts.tier.poisons) * alone)), str(seconds * alone)]
         url = parts.url(parts.producer_ports[number - 1])
         environment = {**code.environment(), "HOWDAH_URL": url, FOLDER_VARIABLE: str(parts.folder)}
         with (parts.folder / f"{name}.log").open("wb") as log:

@@ -7,7 +7,7 @@ from typing import Any
 
 from howdah.model.job_id import new_job_id
 from howdah.worker.held import Held, Stop
-from howdah.worker.slots import LARGEST_BUFFER, Pool, Slots, make_pools
+from howdah.worker.slots import LARGEST_BUFFER, SUSPECTS_TOGETHER, Pool, Slots, make_pools
 from howdah.worker.store import ClaimedJob, Haul
 
 
@@ -105,26 +105,37 @@ def test_prefetch_follows_the_rate_and_is_bounded() -> None:
     assert pool.rate == before / 2
 
 
-def test_a_suspect_waits_for_another_but_holds_up_nobody_else() -> None:
-    which = slots(default=5)
-    first, second, clean = held(deaths=1, priority=9), held(deaths=1, priority=8), held(priority=1)
-    which.admit([first, second, clean])
-    assert drain(which) == [first, clean]
+def test_few_suspects_start_together_and_hold_up_nobody_else() -> None:
+    which = slots(default=20)
+    together = [held(deaths=1, priority=9) for _ in range(SUSPECTS_TOGETHER)]
+    later, clean = held(deaths=1, priority=8), held(priority=1)
+    which.admit([*together, later, clean])
+    assert drain(which) == [*together, clean]
     assert which.next_suspect_in() is not None
-    first.started = time.monotonic() - 0.2
-    assert drain(which) == [second]
+    together[0].started = time.monotonic() - 0.2
+    assert drain(which) == [later]
     assert which.next_suspect_in() is None
+
+
+def test_a_suspect_that_has_ended_makes_room_for_the_next() -> None:
+    which = slots(default=20)
+    together = [held(deaths=1, priority=9) for _ in range(SUSPECTS_TOGETHER)]
+    later = held(deaths=1, priority=8)
+    which.admit([*together, later])
+    drain(which)
+    which.free(together[0])
+    assert drain(which) == [later]
 
 
 def test_suspects_that_wait_do_not_keep_a_worker_from_claiming_more() -> None:
     pool = Pool(["default"], 5)
     which = Slots([pool])
-    which.admit([held(deaths=1) for _ in range(6)])
+    which.admit([held(deaths=2) for _ in range(6)])
     assert len(drain(which)) == 1, "one of them starts, four slots are free"
     demand = which.demand()
     assert demand is not None
     assert demand.batch == 4
-    which.admit([held(deaths=1) for _ in range(9)])
+    which.admit([held(deaths=2) for _ in range(9)])
     assert pool.wanted() == 0, "but no more and more of them"
 
 

@@ -4,11 +4,11 @@ Each pool has `limit` slots. Queues with a number of their own have a pool of th
 one. Besides what runs, a pool buffers what it will get through in about 50 ms, so that a flood goes in big
 batches while a job of higher priority never waits behind more than that.
 
-Suspects are jobs that a worker has died holding; one of them may be the reason. After one death they start
-a moment apart, long enough for most poison to strike while nothing else has been started since. After a
-second death a suspect starts only when no other suspect is in its first ten seconds: if it kills again, it
-is charged, and the others are not. So the many jobs of a worker that merely crashed are soon under way
-again, and the few that crashed twice are told apart.
+Suspects are jobs that a worker has died holding; one of them may be the reason. After one death a few of them
+start together, and the next few a moment later, long enough for most poison to strike while only a few have
+been started since. After a second death a suspect starts only when no other suspect is in its first ten
+seconds: if it kills again, it is charged, and the others are not. So the many jobs of a worker that merely
+crashed are soon under way again, and the few that crashed twice are told apart.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ LARGEST_BUFFER = 5000
 _RATE_WINDOW = 0.05
 FIRST_SUSPICION_SECONDS = 0.1
 SECOND_SUSPICION_SECONDS = 10.0
+#: How many suspects of one death may be in their first moment at a time. One alone made 10 a second: where workers were
+#: killed every few seconds, what they left behind was more than that, and grew (docs/reliability.md).
+SUSPECTS_TOGETHER = 8
 #: How long a claimed job may wait here for a slot before it is given back; suspects wait for each other by design.
 PATIENCE = 1.0
 SUSPECT_PATIENCE = 30.0
@@ -239,7 +242,10 @@ class Slots:
     def _may_start(self, held: Held) -> bool:
         if not held.suspect:
             return True
-        return all(running.ran() >= _apart(held, running) for running in self._suspects_running)
+        fresh = [running for running in self._suspects_running if running.ran() < _apart(held, running)]
+        if held.job.deaths > 1 or any(running.job.deaths > 1 for running in fresh):
+            return not fresh
+        return len(fresh) < SUSPECTS_TOGETHER
 
 
 def _apart(one: Held, other: Held) -> float:
