@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.05
 _STOP_SECONDS = 30.0
 _STARTED = "worker started"
 #: More than the offered jobs need while half the workers are dead, stopped or cut off, as they are at every moment.
-CONCURRENCY = 30
+CONCURRENCY = 40
 
 
 @dataclass

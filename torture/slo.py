@@ -10,6 +10,8 @@ from torture.tiers import DRAIN_SECONDS, SILENCE_SECONDS
 
 RECLAIM_SECONDS = SILENCE_SECONDS + 3.0
 FIRST_COMPLETION_SECONDS = 5.0
+#: The outage itself lies within it.
+_BUSY_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,16 @@ def _reclaims(evidence: Evidence) -> list[float]:
 
 
 def _first_completions(evidence: Evidence, back: list[float]) -> list[float]:
-    """From the server's first answer to the first completion by a worker that no other fault held up. If every worker
-    was killed, stopped or cut off around that moment, there is nothing to measure."""
-    ends = [(change.at, worker_of(change)) for change in evidence.history if change.became == "completed"]
+    """From the server's first answer to the first completion, whoever completes. If there is none in time, it counts,
+    unless every worker was killed, stopped or cut off around that moment by another fault. Where nothing had been
+    completed just before, there was nothing to do."""
+    ends = sorted(change.at for change in evidence.history if change.became == "completed")
     found = []
     for moment in back:
-        witnesses = _undisturbed(evidence, moment)
-        later = [at - moment for at, worker in ends if at > moment and worker in witnesses]
-        if later:
-            found.append(min(later))
-        elif witnesses and any(at > moment for at, _ in ends):
-            found.append(float("inf"))
+        first = next((at - moment for at in ends if at > moment), None)
+        busy = any(moment - _BUSY_SECONDS < at < moment for at in ends)
+        if busy and first is not None and (first <= FIRST_COMPLETION_SECONDS or _undisturbed(evidence, moment)):
+            found.append(first)
     return found
 
 
