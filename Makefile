@@ -10,7 +10,7 @@ STAMP   = $(VENV)/.installed
 help:
 	@echo "make demo   the queue at work, on a PostgreSQL that starts by itself (under a minute)"
 	@echo "make test   linters, types, import contracts and every test, on real PostgreSQL servers"
-	@echo "make fuzz-ui  10,000 requests to the dashboard, made from its own description (a few hundred are part of make test)"
+	@echo "make fuzz-ui  20,000 requests to the dashboard made from its own description, half of them by schemathesis (a few hundred are part of make test)"
 	@echo "make evidence  figures that take minutes: claims, and lists, beside millions of others"
 	@echo "make evidence-dashboard  every page of the dashboard beside 10 M jobs, and what ten viewers cost the workers (HOWDAH_LIST_JOBS=n)"
 	@echo "make pictures  the documentation's pictures of the dashboard, made anew by the tests in Chromium"
@@ -44,7 +44,7 @@ test: lint
 
 REQUESTS ?= 10000
 fuzz-ui: setup
-	HOWDAH_FUZZ_REQUESTS=$(REQUESTS) $(BIN)/pytest tests/dashboard/test_fuzz.py -q -s --timeout 3600
+	HOWDAH_FUZZ_REQUESTS=$(REQUESTS) $(BIN)/pytest tests/dashboard/test_fuzz.py tests/dashboard/test_schemathesis.py -q -s --timeout 3600
 
 evidence: setup
 	$(BIN)/pytest evidence -s -q -p no:xdist --timeout 1800

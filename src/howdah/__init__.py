@@ -6,7 +6,6 @@ The public names. Each is imported when it is first used, so that `howdah --help
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -143,6 +142,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("howdah")
     if name not in _HOMES:
         raise AttributeError(f"module 'howdah' has no attribute {name!r}")

@@ -9,17 +9,14 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 from uuid import UUID
 
 from howdah.client.client import Client
 from howdah.client.definition import JobDefinition
 from howdah.client.handle import Job
 from howdah.db.catalog import DEFAULT_SCHEMA, Catalog
-from howdah.db.link import Link
 from howdah.db.sessions import Sessions
-from howdah.embedded.server import EmbeddedServer
-from howdah.maintenance.chores import Chores
 from howdah.model.context import JobContext
 from howdah.model.errors import OptionError, UnknownJobType, shown
 from howdah.model.handler import ErrorHook, Handler, Mode
@@ -31,11 +28,15 @@ from howdah.model.worker_settings import WorkerSettings
 from howdah.payload.results import result_loader
 from howdah.payload.signature import read_signature
 from howdah.sealing.keyring import Keyring, keyring_in_environment
-from howdah.telemetry.tally import Tally
 from howdah.watch.selection import select
 from howdah.watch.stream import Watch
-from howdah.worker.process_runner import check_importable
-from howdah.worker.worker import Worker
+
+# Programs that only enqueue, and most commands, need none of these: they take a third of the time of importing.
+if TYPE_CHECKING:
+    from howdah.db.link import Link
+    from howdah.embedded.server import EmbeddedServer
+    from howdah.telemetry.tally import Tally
+    from howdah.worker.worker import Worker
 
 logger = logging.getLogger("howdah")
 P = ParamSpec("P")
@@ -111,6 +112,8 @@ class Howdah:
         if given:
             return given
         if self._embedded is None:
+            from howdah.embedded.server import EmbeddedServer
+
             folder = Path(EMBEDDED_FOLDER)
             if not folder.exists():
                 # A warning, because jobs enqueued here are seen by nobody who stands in another folder.
@@ -177,6 +180,8 @@ class Howdah:
                 queue=queue,
             )
             if process:
+                from howdah.worker.process_runner import check_importable
+
                 check_importable(handler)
             return self._add(handler, options, result_loader(decorated))
 
@@ -244,6 +249,8 @@ class Howdah:
 
     def worker(self, settings: WorkerSettings | None = None) -> Worker:
         """A worker for this app's job types; `await worker.run()` inside a running event loop."""
+        from howdah.worker.worker import Worker
+
         return Worker(
             self._sessions.url(),
             self.catalog,
@@ -286,6 +293,8 @@ class Howdah:
 
 
 async def _do_chores(link: Link, silence: float, ring: Callable[[], None], tally: Tally) -> None:
+    from howdah.maintenance.chores import Chores
+
     try:
         await Chores(link, silence, ring, tally).run()
     finally:

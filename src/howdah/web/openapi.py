@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from howdah.web.guard import FORM_LIMIT
 
+_PAGE, _JSON = "text/html", "application/json"
 _TEXT: dict[str, Any] = {"type": "string"}
 _ID: dict[str, Any] = {"type": "string", "format": "uuid"}
 
@@ -26,8 +27,19 @@ def _words(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(words)}
 
 
-def _get(summary: str, parameters: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    answers = {str(code): {"description": "as it says"} for code in (200, 303, 400, 401, 403, 404)}
+def _answers(kind: str, *codes: int) -> dict[str, Any]:
+    """200 is of that kind; whatever is refused says why on a page."""
+    answers: dict[str, Any] = {
+        "200": {"description": "As it says", "content": {kind: {}}},
+        "303": {"description": "Go on there"},
+    }
+    for code in codes:
+        answers[str(code)] = {"description": "A page that says why not", "content": {_PAGE: {}}}
+    return answers
+
+
+def _get(summary: str, parameters: list[dict[str, Any]] | None = None, kind: str = _PAGE) -> dict[str, Any]:
+    answers = _answers(kind, 400, 401, 403, 404, 405, 429)
     return {"get": {"summary": summary, "parameters": parameters or [], "responses": answers}}
 
 
@@ -36,7 +48,7 @@ def _post(
 ) -> dict[str, dict[str, Any]]:
     schema = {"type": "object", "required": ["csrf"], "properties": {"csrf": _TEXT, **fields}}
     body = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
-    answers = {str(code): {"description": "as it says"} for code in (200, 303, 400, 401, 403, 404, 413, 415)}
+    answers = _answers(_PAGE, 400, 401, 403, 404, 405, 413, 415)
     return {"post": {"summary": summary, "parameters": parameters or [], "requestBody": body, "responses": answers}}
 
 
@@ -53,7 +65,7 @@ PATHS: dict[str, dict[str, Any]] = {
     "/": _get("Overview", _query(span=_SPANS, queue=_TEXT, type=_TEXT)),
     "/jobs": _get("Jobs that fit", _query(**_SEARCH, status=_TEXT, before=_ID)),
     "/jobs/{job_id}": _get("One job", _path(job_id=_ID)),
-    "/jobs/{job_id}.json": _get("One job as JSON", _path(job_id=_ID)),
+    "/jobs/{job_id}.json": _get("One job as JSON", _path(job_id=_ID), _JSON),
     "/jobs/{job_id}/{action}": _post(
         "Change one job",
         _path(job_id=_ID, action=_words("cancel", "retry", "run-now", "priority", "queue", "delete")),
@@ -81,9 +93,13 @@ PATHS: dict[str, dict[str, Any]] = {
     ),
     "/audit": _get("Who changed what", _query(before={"type": "integer"}, who=_TEXT)),
     "/workers": _get("Workers"),
-    "/live": _get("Server-sent events", _query(panels=_TEXT, jobs=_TEXT, after={"type": "integer"}, operation=_ID)),
-    "/metrics": _get("Prometheus' text"),
-    "/openapi.json": _get("This description"),
+    "/live": _get(
+        "Server-sent events",
+        _query(panels=_TEXT, jobs=_TEXT, after={"type": "integer"}, operation=_ID),
+        "text/event-stream",
+    ),
+    "/metrics": _get("Prometheus' text", kind="text/plain"),
+    "/openapi.json": _get("This description", kind=_JSON),
     "/login": _get("Take a link's token for a session", _query(token=_TEXT)),
     "/logout": _post("End the session"),
     "/theme": _post("Remember light, dark or auto", theme=_words("auto", "light", "dark"), back=_TEXT),
