@@ -90,7 +90,8 @@ def _plan(tier: Tier, dice: random.Random) -> Iterator[Planned]:
     yield from _apart(tier, dice, Fault.CRASH, quota.server_crashes)
     yield from _apart(tier, dice, Fault.FAILOVER, quota.failovers)
     yield from _apart(tier, dice, Fault.DEPLOY, quota.rolling_deploys)
-    yield from _apart(tier, dice, Fault.FULL_DISK, quota.full_disks)
+    # One to spare: a disk may be full at a moment in which nobody writes.
+    yield from _apart(tier, dice, Fault.FULL_DISK, quota.full_disks + 1 if quota.full_disks else 0)
 
 
 def _one(tier: Tier, dice: random.Random, fault: Fault) -> Planned:

@@ -95,6 +95,46 @@ def test_a_better_job_that_comes_later_is_next_although_its_priority_is_new(sql:
     assert (first.ids, second.ids) == (ids[:2], [best, better, ids[2]])
 
 
+def insert_aged(sql: Sql, job_type: str, seconds: float) -> UUID:
+    query = "INSERT INTO jobs (job_type, created_at) VALUES (%s, now() - %s * interval '1 s') RETURNING id"
+    row = sql.execute(query, (job_type, seconds)).fetchone()
+    assert row is not None
+    found: UUID = row[0]
+    return found
+
+
+def test_what_lies_behind_a_mark_does_not_overtake_older_jobs_of_another_type(sql: Sql) -> None:
+    insert_aged(sql, "a", 0)
+    place = claim_from(sql, 1, types="ab")
+    # The mark of a's range is two seconds old, and b has none yet.
+    oldest, stray, youngest = insert_aged(sql, "b", 3600), insert_aged(sql, "a", 1800), insert_aged(sql, "b", 60)
+    got = []
+    for _ in range(3):
+        place = claim_from(sql, 1, place.far, place.strays, place.seen, types="ab")
+        got += place.ids
+    assert got == [oldest, stray, youngest]
+
+
+def test_strays_that_overlap_come_in_the_order_of_their_age(sql: Sql) -> None:
+    insert_aged(sql, "a", 0)
+    insert_aged(sql, "b", 0)
+    place = claim_from(sql, 2, types="ab")
+    query = "INSERT INTO jobs (job_type, created_at) SELECT %s, now() - s * interval '1 s' FROM unnest(%s) AS s"
+    sql.execute(query, ("a", [90, 50, 10]))
+    sql.execute(query, ("b", [70, 30]))
+    expected = line(sql)
+    assert claim_from(sql, 3, place.far, place.strays, place.seen, types="ab").ids == expected[:3]
+
+
+def test_strays_that_another_holds_are_passed_by(database: Database, sql: Sql) -> None:
+    insert_aged(sql, "a", 0)
+    place = claim_from(sql, 1, types="ab")
+    ids = [insert_aged(sql, "ab"[n % 2], 1000 - n) for n in range(8)]
+    with database.connect() as other, other.transaction(force_rollback=True):
+        other.execute("SELECT FROM ready WHERE id = ANY(%s) FOR UPDATE", (ids[:5],))
+        assert claim_from(sql, 2, place.far, place.strays, place.seen, types="ab").ids == ids[5:7]
+
+
 def test_the_near_mark_begins_behind_what_was_taken(sql: Sql) -> None:
     ids = [insert(sql) for _ in range(4)]
     claimed = claim_from(sql, 2)

@@ -9,11 +9,11 @@ from contextlib import ExitStack
 import pytest
 
 from tests.conftest import Database
-from tests.model.statements import Sql, ask
+from tests.model.statements import SILENCE_SECONDS, Sql, ask
 from tests.rig.waiting import until
 
 #: After a restart of the server a worker's silence counts from then (rescue_jobs).
-_OLD_ENOUGH = "SELECT pg_postmaster_start_time() < clock_timestamp() - interval '4 seconds'"
+_OLD_ENOUGH = f"SELECT pg_postmaster_start_time() < clock_timestamp() - interval '{SILENCE_SECONDS + 1} seconds'"
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ RUN_AT = {When.NOW: "NULL", When.DUE: "now() - interval '1 hour'", When.LATER: "
 #: Which jobs of which worker: types never change, as a worker's do not.
 TYPES = {"w0": ["a", "b"], "w1": ["a"], "w2": ["b", "a"], "hand": ["a", "b"]}
 QUEUES = ("default", "other")
+#: Longer than any program takes, however busy the machine: only the rule `silence` makes a worker silent.
+SILENCE_SECONDS = 20
 LEDGER = """
     SELECT id, status, job_type::text, queue::text, priority, attempts, max_attempts::int, lease::bigint,
         worker_id::text, errors, deaths, cancel_requested_at IS NOT NULL, started_at IS NOT NULL,
@@ -189,7 +191,8 @@ def heartbeat(sql: Sql, worker: str, held: Sequence[tuple[UUID, int]]) -> dict[U
 
 
 def register(sql: Sql, worker: str) -> None:
-    sql.execute("SELECT register_worker(%s, '3 seconds', '{}', %s, '{}')", (worker, TYPES[worker]))
+    query = "SELECT register_worker(%s, make_interval(secs => %s), '{}', %s, '{}')"
+    sql.execute(query, (worker, SILENCE_SECONDS, TYPES[worker]))
 
 
 def worker_ids(sql: Sql) -> set[str]:

@@ -32,7 +32,7 @@ _NOBODYS = (
     *("jobs_deleted", "jobs_inserted", "jobs_truncated", "jobs_updated", "leave_line", "look", "new_lease"),
     *("new_strays", "note_plain_claim", "note_range", "open_lanes", "open_ranges", "partition_start", "pick_jobs"),
     *("promote_due", "refused", "ring", "settle_stale", "surplus", "take_from_lane", "take_from_lanes"),
-    *("take_marked", "take_marked_by_pool", "take_places", "take_ready", "take_ready_by_pool", "take_strays"),
+    *("take_marked", "take_marked_by_pool", "take_places", "take_ready", "take_ready_by_pool", "take_merged"),
     *("change_jobs", "check_change", "end_operation", "lock_jobs", "note_audit"),
 )
 

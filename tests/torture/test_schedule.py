@@ -48,5 +48,7 @@ def test_more_is_planned_than_the_quotas_ask_for(name: str) -> None:
 def test_what_concerns_everybody_is_planned_as_often_as_asked(name: str) -> None:
     quota = TIERS[name].quota
     planned = Counter(one.fault for one in make_schedule(TIERS[name], 7))
-    asked = (quota.server_crashes, quota.failovers, quota.rolling_deploys, quota.full_disks)
+    # A full disk may meet nobody who writes, so there is one to spare.
+    disks = quota.full_disks + 1 if quota.full_disks else 0
+    asked = (quota.server_crashes, quota.failovers, quota.rolling_deploys, disks)
     assert (planned[Fault.CRASH], planned[Fault.FAILOVER], planned[Fault.DEPLOY], planned[Fault.FULL_DISK]) == asked
