@@ -261,12 +261,14 @@ class InterleavedMachine(TransactionsMachine):
         known = worker in self.model.beating
 
         def beat(sql: Sql) -> bool:
+            before = say.last_beat(sql, worker)
             if known:
                 say.heartbeat(sql, worker, [])
             else:
                 say.register(sql, worker)
-            return True
+            return say.last_beat(sql, worker) != before
 
+        # A beat soon after another writes nothing, so that it holds up nobody who silences the worker meanwhile.
         if self._act(connection, beat):
             self._note(connection, lambda: self.model.beating.update({worker: True}))
 

@@ -195,6 +195,10 @@ def register(sql: Sql, worker: str) -> None:
     sql.execute(query, (worker, SILENCE_SECONDS, TYPES[worker]))
 
 
+def last_beat(sql: Sql, worker: str) -> Any:
+    return ask(sql, "SELECT max(heartbeat_at)::text FROM workers WHERE id = %s", worker)
+
+
 def worker_ids(sql: Sql) -> set[str]:
     return {row[0] for row in sql.execute("SELECT id FROM workers").fetchall()}
 
