@@ -266,7 +266,7 @@ class InterleavedMachine(TransactionsMachine):
                 say.heartbeat(sql, worker, [])
             else:
                 say.register(sql, worker)
-            return say.last_beat(sql, worker) != before
+            return bool(say.last_beat(sql, worker) != before)
 
         # A beat soon after another writes nothing, so that it holds up nobody who silences the worker meanwhile.
         if self._act(connection, beat):
