@@ -31,7 +31,7 @@ from howdah.sealing.keyring import Keyring, keyring_in_environment
 from howdah.watch.selection import select
 from howdah.watch.stream import Watch
 
-# Programs that only enqueue, and most commands, need none of these: they take a third of the time of importing.
+# Programs that only enqueue, and most commands, need none of these: they took a fifth of the time of importing.
 if TYPE_CHECKING:
     from howdah.db.link import Link
     from howdah.embedded.server import EmbeddedServer
