@@ -62,8 +62,8 @@ class Producers:
 
     def _start(self, number: int, code: Code) -> None:
         parts, name = self._parts, f"producer-{number}"
-        jobs = _share(parts.tier.jobs, number, parts.tier.producers, self._alone)
-        poisons = _share(parts.tier.poisons, number, parts.tier.producers, self._alone)
+        jobs = share(parts.tier.jobs, number, parts.tier.producers, self._alone)
+        poisons = share(parts.tier.poisons, number, parts.tier.producers, self._alone)
         seconds = max(1.0, self._until - time.monotonic())
         alone = self._alone if number == 1 else 0.0
         arguments = [name, str(parts.seed), str(jobs), str(poisons), str(seconds)]
@@ -75,7 +75,7 @@ class Producers:
             self._processes.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
 
 
-def _share(whole: int, number: int, producers: int, alone: float) -> int:
+def share(whole: int, number: int, producers: int, alone: float) -> int:
     """What the producer of that number offers: the first all of its time alone, and then as much as each other."""
     each = int(whole * (1.0 - alone) / producers)
     return whole - each * (producers - 1) if number == 1 else each

@@ -64,7 +64,7 @@ def make_cases(wanted: int, jobs: list[UUID], token: str) -> list[Case[Any]]:
 
             @seed(SEED + turn)
             @settings(
-                max_examples=max(5, wanted // len(rich)),
+                max_examples=max(5, (wanted - len(made)) // len(rich) if turn else wanted // len(rich)),
                 deadline=None,
                 database=None,
                 phases=[Phase.generate],
